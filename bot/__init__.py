@@ -1,0 +1,1 @@
+"""The chat bot: listens, routes, answers from evidence, refuses without it."""

@@ -1,0 +1,69 @@
+"""Everything that `bot` raises.
+
+    BotError
+    +-- ConfigError           haechi.toml or the environment; the message names the file, the key and the remedy
+    +-- DataFolderBusy        another process owns the data folder
+    +-- StoreError            bot.sqlite3 cannot be used
+    +-- PlatformError
+    |   +-- AuthError         a token is wrong or was revoked
+    |   +-- RateLimited       carries retry_after_s
+    |   +-- Unreachable       no connection, or a server error
+    +-- ModelError
+        +-- ModelTimeout      no first token, or not finished in time
+        +-- ModelNotInstalled the model server does not have this model; the message names it
+        +-- ModelUnavailable  the model server does not answer, or broke off
+"""
+
+from __future__ import annotations
+
+
+class BotError(Exception):
+    """Root of all errors of the package."""
+
+
+class ConfigError(BotError):
+    """haechi.toml or the environment is wrong."""
+
+
+class DataFolderBusy(BotError):
+    """Another process owns the data folder and does not answer."""
+
+
+class StoreError(BotError):
+    """bot.sqlite3 cannot be used."""
+
+
+class PlatformError(BotError):
+    """A chat platform failed."""
+
+
+class AuthError(PlatformError):
+    """A token is wrong or was revoked."""
+
+
+class RateLimited(PlatformError):
+    """The platform asks to wait."""
+
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unreachable(PlatformError):
+    """No connection, or a server error."""
+
+
+class ModelError(BotError):
+    """A chat model failed."""
+
+
+class ModelTimeout(ModelError):
+    """No first token, or not finished in time."""
+
+
+class ModelNotInstalled(ModelError):
+    """The model server does not have this model."""
+
+
+class ModelUnavailable(ModelError):
+    """The model server does not answer, or broke off in the middle."""

@@ -1,0 +1,1 @@
+"""The HTTP server: pages, their API, evidence, health."""

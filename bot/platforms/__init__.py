@@ -1,0 +1,1 @@
+"""Chat platforms: one adapter a file; nothing of a platform leaves its adapter."""

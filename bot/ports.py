@@ -1,0 +1,76 @@
+"""The seams of `bot`: chat platforms and chat models. One file per adapter, one contract suite per protocol."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Protocol
+
+from bot.types import ChatTurn, Delivery, Message, Reply, ThreadRef
+from knowledge.types import ToolStatus
+
+Receive = Callable[[Delivery], Awaitable[None]]
+"""Saves a delivery durably and returns; an adapter acknowledges to its platform only after that."""
+
+
+class ReplyStream(Protocol):
+    """A reply that grows while it is written. What was shown is never lost: a failed edit keeps the last text."""
+
+    async def append(self, markdown: str) -> None:
+        """Adds text that has passed its check."""
+
+    async def finish(self, reply: Reply) -> str:
+        """Replaces the text by the final reply, marks it final, and returns the id of the post."""
+
+
+class ChatPlatform(Protocol):
+    """A place where people talk. Nothing of a platform's own formats leaves its adapter."""
+
+    name: str
+
+    async def listen(self, receive: Receive) -> None:
+        """Delivers every message, command and feedback to `receive` until `close` is called."""
+
+    async def fetch_thread(self, thread: ThreadRef, limit: int) -> Sequence[Message]:
+        """The last `limit` messages of a thread, oldest first."""
+
+    async def post(self, reply: Reply) -> str:
+        """Posts a reply in its thread and returns the id of the post. Raises PlatformError."""
+
+    async def edit(self, post_id: str, reply: Reply) -> None:
+        """Replaces the text of a post. Raises PlatformError."""
+
+    def stream(self, thread: ThreadRef, delivery_id: str) -> ReplyStream:
+        """A reply whose text is shown as it grows."""
+
+    async def respond_private(self, thread: ThreadRef, user_id: str, markdown: str) -> None:
+        """Shows text to one person only."""
+
+    async def react(self, message: Message, emoji: str) -> None:
+        """A sign of life on a message: "eyes" when work starts, "white_check_mark" or "x" when it ended."""
+
+    async def find_own(self, thread: ThreadRef, delivery_id: str) -> str | None:
+        """The id of the bot's final post that answers `delivery_id`, if there is one."""
+
+    def permalink(self, thread: ThreadRef, post_id: str) -> str | None:
+        """An address that opens the post."""
+
+    async def check(self) -> ToolStatus:
+        """Whether the platform can be used now."""
+
+    async def close(self) -> None:
+        """Ends `listen` and releases connections."""
+
+
+class ChatModel(Protocol):
+    """A language model that continues a conversation."""
+
+    name: str
+
+    def stream(self, turns: Sequence[ChatTurn]) -> AsyncIterator[str]:
+        """Pieces of the reply as they come. Raises ModelError; a stream that breaks off raises ModelUnavailable."""
+
+    async def check(self) -> ToolStatus:
+        """Whether the model can be used now."""
+
+    async def close(self) -> None:
+        """Releases connections."""

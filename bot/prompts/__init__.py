@@ -1,0 +1,1 @@
+"""Every text that a model sees, except persona.md."""

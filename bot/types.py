@@ -1,0 +1,142 @@
+"""Value objects that every part of `bot` shares: frozen, slotted, keyword-only; datetimes are aware UTC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from knowledge.types import Locator, Verdict
+
+Route = Literal["docs", "code", "both"]
+Language = Literal["ko", "en"]
+RefusalReason = Literal["no_evidence", "weak_evidence", "tool_down", "uncited", "not_allowed"]
+Vote = Literal["up", "down", "wrong"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadRef:
+    """A thread on a platform; `root_id` is the id of its first post."""
+
+    platform: str
+    channel_id: str
+    root_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    id: str
+    display_name: str
+    is_bot: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    name: str
+    media_type: str
+    text: str | None  # None: the file was not read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One post as the bot hears it. `thread.root_id` is always the root: a reply to a reply goes to the root."""
+
+    id: str
+    thread: ThreadRef
+    author: Author
+    text: str
+    mentions_bot: bool
+    is_direct: bool
+    attachments: tuple[Attachment, ...]
+    posted_at: datetime
+    delivery_id: str  # the same for every delivery of the same post
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """One source under an answer. `index` is the number in [n], from 1; `url` opens the evidence for the reader."""
+
+    index: int
+    locator: Locator
+    chunk_id: str
+    title: str
+    url: str | None
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    reason: RefusalReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a model wrote, before the checks."""
+
+    text: str
+    cited: tuple[int, ...]
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a reader gets. Exactly one of two: text with citations, or text of a refusal with `refusal` set."""
+
+    text: str  # Markdown
+    citations: tuple[Citation, ...]
+    refusal: Refusal | None
+    verdict: Verdict
+    route: Route
+    degraded: tuple[str, ...] = ()
+    model: str | None = None
+    nearest: tuple[Citation, ...] = ()  # shown with a refusal: the nearest sources, not evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A post of the bot in a thread; `delivery_id` is that of the message it answers."""
+
+    thread: ThreadRef
+    markdown: str
+    citations: tuple[Citation, ...]
+    delivery_id: str
+    final: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A slash command."""
+
+    name: str
+    args: str
+    author: Author
+    thread: ThreadRef
+    delivery_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackGiven:
+    reply_id: str
+    author: Author
+    vote: Vote
+    comment: str
+
+
+Delivery = Message | Command | FeedbackGiven
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatTurn:
+    """One message to a chat model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Whether a message is answered, and why or why not (a sentence for the log)."""
+
+    admitted: bool
+    reason: str

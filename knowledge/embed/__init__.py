@@ -1,0 +1,1 @@
+"""Embedders: the bundled ones and Ollama."""

@@ -1,0 +1,1 @@
+"""From the bytes of one format to blocks in reading order."""

@@ -1,0 +1,115 @@
+"""The seams of `knowledge`: one protocol each, one file per adapter, one contract test suite per protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from knowledge.types import ChunkDraft, Discovery, Document, Extraction, VectorSpace
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Source(Protocol):
+    """A place that holds documents or code."""
+
+    name: str
+
+    def discover(self) -> Discovery:
+        """Everything that is there now, without parsing it. Raises SourceMissing when the place itself is not there."""
+
+    def fetch(self, uri: str) -> bytes:
+        """The content of one item of the last `discover`. Raises NotFound when it has gone, else UnreadableFile."""
+
+
+class Extractor(Protocol):
+    """Turns the bytes of one format into blocks in reading order."""
+
+    name: str
+    media_types: frozenset[str]
+
+    def extract(self, content: bytes, *, name: str) -> Extraction:
+        """Blocks of `content`. Raises UnreadableFile with a reason and what to do; never returns garbage."""
+
+
+class Chunker(Protocol):
+    """Cuts one document into chunks."""
+
+    version: str  # part of a generation's fingerprint: raise it when the output changes
+
+    def chunk(self, document: Document, text: str) -> Sequence[ChunkDraft]:
+        """Drafts in reading order. `text` is the whole masked text for code; documents carry their blocks."""
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors of one vector space."""
+
+    @property
+    def space(self) -> VectorSpace:
+        """Identity. Reading it may load the model or ask the server: raises ModelMissing or ToolDown."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """(n_texts, dim) float32, unit length. Empty input gives shape (0, dim)."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """(n_texts, dim) float32, unit length. Empty input gives shape (0, dim).
+
+        Raises ModelMissing, ToolDown, BadInput. Texts longer than the model's window are split and averaged or cut by
+        the adapter, the same way every time.
+        """
+
+
+class Reranker(Protocol):
+    """Scores a question against passages together."""
+
+    name: str
+
+    def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """One score a passage, higher is better. Empty input gives an empty result."""
+
+
+class VectorIndex(Protocol):
+    """Nearest neighbours by cosine within named collections; can be lost and rebuilt from catalog and cache."""
+
+    def upsert(self, collection: str, ids: Sequence[str], vectors: Vectors) -> None:
+        """Returns once the vectors can be searched. Raises ToolDown, StorageFull."""
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        """Removes what is there; ids that are not are ignored."""
+
+    def search(self, collection: str, vector: Vectors, limit: int) -> Sequence[tuple[str, float]]:
+        """(id, cosine similarity) pairs, nearest first. `vector` has shape (dim,). Unknown collection: empty."""
+
+    def ids(self, collection: str) -> set[str]:
+        """All ids of a collection; an unknown collection is empty."""
+
+    def collections(self) -> set[str]:
+        """Names of all collections."""
+
+    def drop(self, collection: str) -> None:
+        """Removes a collection; nothing happens when it is not there."""
+
+    def close(self) -> None:
+        """Releases files."""
+
+
+class KeywordIndex(Protocol):
+    """BM25 over analysed text."""
+
+    def search(
+        self, terms: Sequence[str], *, generations: Mapping[str, int], limit: int
+    ) -> Sequence[tuple[str, float]]:
+        """(chunk id, BM25 score) pairs, best first, scores from 0, within the given source -> generation pairs."""
+
+    def document_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
+        """How many chunks hold each term, and how many chunks there are."""
+
+
+class SourceFactory(Protocol):
+    """Builds the adapter of a source; kept behind a protocol so that tests can pass their own."""
+
+    def __call__(self, name: str, root: Path) -> Source: ...

@@ -1,0 +1,1 @@
+"""Places that hold documents or code: one adapter a file."""
