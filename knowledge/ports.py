@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from knowledge.types import ChunkDraft, Discovery, Document, Extraction, VectorSpace
+from knowledge.types import Chunk, ChunkDraft, Discovery, Document, EvidenceKind, Extraction, Scope, VectorSpace
 
 Vectors = npt.NDArray[np.float32]
 
@@ -107,6 +107,28 @@ class KeywordIndex(Protocol):
 
     def document_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
         """How many chunks hold each term, and how many chunks there are."""
+
+
+class ChunkLookup(Protocol):
+    """What search needs of the catalog: only chunks of the given source -> generation pairs are ever visible."""
+
+    def active_generations(self, scope: Scope) -> dict[str, int]:
+        """Source -> the generation that is shown, for every source of the scope that has one."""
+
+    def evidence_kinds(self) -> dict[str, EvidenceKind]:
+        """Source -> whether it holds documents or code."""
+
+    def visible_chunks(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, Chunk]:
+        """Id -> chunk for those of `ids` that are visible; unknown, stale and foreign ids are left out."""
+
+    def linked_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
+        """Id of an article -> ids of the appendices that it refers to, in order. Ids without links are left out."""
+
+    def group_parts(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
+        """The parts of the section or definition that `chunk` belongs to, in order, `chunk` among them."""
+
+    def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
+        """(source, vector space key) -> (chunks whose vector is missing, chunks in all)."""
 
 
 class SourceFactory(Protocol):
