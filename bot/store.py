@@ -1,0 +1,174 @@
+"""The bot's own database, bot.sqlite3: what was delivered, answered, asked and thought of it.
+
+Kept apart from the catalog so that a long ingest never delays an acknowledgement. `synchronous=FULL`: what was
+committed survives a power cut, because an acknowledged delivery is never sent again.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.errors import StoreError
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+BUSY_TIMEOUT_S = 10.0
+
+_MIGRATION_NAME = re.compile(r"(\d{3})_([a-z0-9_]+)\.sql")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    number: int
+    name: str
+    sql: str
+
+
+class Store:
+    """One connection that all threads share, one transaction at a time."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self._lock = threading.RLock()
+        self._in_transaction = False
+
+    @classmethod
+    def open(cls, path: Path, *, clock: Callable[[], datetime], migrations: Path = MIGRATIONS) -> Store:
+        """A store whose tables are up to date. Raises StoreError when the file cannot be used or is newer."""
+        try:
+            connection = sqlite3.connect(
+                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+        except sqlite3.Error as error:
+            raise StoreError(f"Cannot open {path}: {error}; check that its folder can be written.") from error
+        store = cls(connection, path)
+        try:
+            store._prepare()
+            store._migrate(load_migrations(migrations), clock)
+            path.chmod(0o600)
+        except StoreError:
+            connection.close()
+            raise
+        except (sqlite3.Error, OSError) as error:
+            connection.close()
+            raise store._translated(error) from error
+        return store
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: committed at the end, rolled back when the block raises. Not reentrant."""
+        with self._lock:
+            if self._in_transaction:
+                raise StoreError("A transaction on bot.sqlite3 was opened inside another one.")
+            self._in_transaction = True
+            try:
+                try:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                    raise
+            except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:
+                if isinstance(error, sqlite3.IntegrityError):
+                    raise
+                raise self._translated(error) from error
+            finally:
+                self._in_transaction = False
+
+    def query(self, sql: str, params: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """All rows of a SELECT; rows answer to column names."""
+        with self._lock:
+            try:
+                return self._connection.execute(sql, tuple(params)).fetchall()
+            except sqlite3.Error as error:
+                raise self._translated(error) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _prepare(self) -> None:
+        self._connection.row_factory = sqlite3.Row
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=FULL")
+        self._connection.execute("PRAGMA foreign_keys=ON")
+
+    def _migrate(self, migrations: Sequence[Migration], clock: Callable[[], datetime]) -> None:
+        with self.transaction() as connection:
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS schema_migrations"
+                " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT"
+            )
+            applied = {row["number"]: row["name"] for row in connection.execute("SELECT * FROM schema_migrations")}
+            unknown = sorted(set(applied) - {migration.number for migration in migrations})
+            if unknown:
+                raise StoreError(
+                    f"{self._path} was written by a newer version of haechi (step {applied[unknown[0]]});"
+                    " install that version, or restore the data folder from a backup."
+                )
+            for migration in migrations:
+                if migration.number in applied:
+                    continue
+                for statement in split_statements(migration.sql):
+                    connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO schema_migrations VALUES (?, ?, ?)",
+                    (migration.number, migration.name, timestamp(clock())),
+                )
+
+    def _translated(self, error: Exception) -> StoreError:
+        text = str(error)
+        if "disk is full" in text or "No space left" in text:
+            return StoreError(f"The disk that holds {self._path} is full; free some space, nothing was lost.")
+        if "not a database" in text or "malformed" in text:
+            return StoreError(f"{self._path} is damaged ({text}); restore it from a backup, or move it away.")
+        if "readonly" in text or "unable to open" in text:
+            return StoreError(f"{self._path} cannot be written ({text}); check the owner and rights of the folder.")
+        return StoreError(f"{self._path} cannot be used: {text}.")
+
+
+def load_migrations(folder: Path) -> tuple[Migration, ...]:
+    """The migration files of `folder` by number. Raises StoreError when a name is wrong or a number stands twice."""
+    found: dict[int, Migration] = {}
+    for file in sorted(folder.glob("*.sql")):
+        match = _MIGRATION_NAME.fullmatch(file.name)
+        if match is None:
+            raise StoreError(f"The migration {file.name} must be called NNN_name.sql.")
+        number = int(match[1])
+        if number in found:
+            raise StoreError(f"Two migrations have the number {match[1]}: {found[number].name} and {file.name}.")
+        found[number] = Migration(number=number, name=file.name, sql=file.read_text(encoding="utf-8"))
+    return tuple(found[number] for number in sorted(found))
+
+
+def split_statements(script: str) -> list[str]:
+    """The statements of an SQL script: `executescript` would commit the transaction that protects a migration."""
+    statements: list[str] = []
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            statements.append(pending.strip())
+            pending = ""
+    if pending.strip() and not all(line.startswith("--") for line in pending.strip().splitlines()):
+        raise StoreError(f"A migration ends in the middle of a statement: {pending.strip()[:60]!r}.")
+    return statements
+
+
+def timestamp(moment: datetime) -> str:
+    """ISO 8601 in UTC with microseconds always present, so that text order is time order."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def moment(text: str) -> datetime:
+    """The aware datetime that `timestamp` wrote."""
+    return datetime.fromisoformat(text)
