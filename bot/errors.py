@@ -4,6 +4,7 @@
     +-- ConfigError           haechi.toml or the environment; the message names the file, the key and the remedy
     +-- DataFolderBusy        another process owns the data folder
     +-- StoreError            bot.sqlite3 cannot be used
+    +-- AddressUnavailable    the page's host and port cannot be bound, e.g. because another program uses them
     +-- PlatformError
     |   +-- AuthError         a token is wrong or was revoked
     |   +-- RateLimited       carries retry_after_s
@@ -31,6 +32,10 @@ class DataFolderBusy(BotError):
 
 class StoreError(BotError):
     """bot.sqlite3 cannot be used."""
+
+
+class AddressUnavailable(BotError):
+    """The page's host and port cannot be bound; the message names both and the setting to change."""
 
 
 class PlatformError(BotError):

@@ -12,6 +12,7 @@ Route = Literal["docs", "code", "both"]
 Language = Literal["ko", "en"]
 RefusalReason = Literal["no_evidence", "weak_evidence", "tool_down", "uncited", "not_allowed"]
 Vote = Literal["up", "down", "wrong"]
+ReplyKind = Literal["answer", "refusal", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +96,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A post of the bot in a thread; `delivery_id` is that of the message it answers."""
+    """A post of the bot in a thread; `delivery_id` is that of the message it answers.
+
+    `markdown` holds the text alone: every platform shows `citations`, `nearest` and `notices` in its own way. `kind`
+    is there because a refusal and a failure must never look the same.
+    """
 
     thread: ThreadRef
     markdown: str
     citations: tuple[Citation, ...]
     delivery_id: str
     final: bool
+    kind: ReplyKind = "answer"
+    nearest: tuple[Citation, ...] = ()  # under a refusal: the nearest sources, not evidence
+    notices: tuple[str, ...] = ()  # plain sentences: low relevance, vectors pending, from a scan
+    error_id: str | None = None  # of the log line, when kind is "error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
