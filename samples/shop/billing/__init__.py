@@ -1,0 +1,1 @@
+"""Billing: charges, retries, refunds, invoices and the ledger of the shop."""
