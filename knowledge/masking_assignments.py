@@ -1,0 +1,215 @@
+"""Masks values that are assigned to secret-like names, in code, configuration, command lines and prose.
+
+The name decides how much the value must look like a secret: after `password` nearly every literal is one, after
+`token` or `api_key` only what is long and random. A bare value (without quotes) is masked where configuration would
+have it; in code a bare word is a variable, a type or a call and stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from knowledge.masking_values import SECRET_WORD, is_placeholder, is_random, replace_spans
+
+_PASSWORD_WORD = r"passwords?|passwd|passphrase|passcode|pwd|(?<![a-z])pass|(?<![a-z])pw|비밀번호|패스워드|암호"
+_KEY_WORD = (
+    r"secret(?:[_-]?(?:access[_-]?)?key)?|token|credentials?|(?:_auth)|"
+    r"(?:api|access|private|encryption|encrypt|signing|auth|account|service|master|license|app|admin|client|consumer|"
+    r"deploy|hmac|jwt|aes|storage|session|shared|subscription|webhook)[_.-]?keys?"
+)
+# The name's keyword, whatever is left of the name, then perhaps a closing quote or bracket, an operator, the value.
+_NAME = re.compile(
+    rf"(?P<word>{_PASSWORD_WORD}|{_KEY_WORD})(?P<rest>[\w-]{{0,40}})", re.IGNORECASE
+)
+_HINT_WORDS = (
+    "pass", "pwd", "pw", "secret", "token", "credential", "_auth", "key", "비밀번호", "패스워드", "암호",
+)
+_OPERATOR = r"(?:[:=]=?|=>|:=|\?\?|\|\||<<)"
+_TYPE = r"(?::[^\S\n]*[\w.<>\[\]?|&*]{1,40}(?:[^\S\n]*\|[^\S\n]*\w+)?[^\S\n]*)?"
+_QUOTED = re.compile(
+    rf"(?:\\?[\"'`])?\]?[^\S\n]*{_TYPE}{_OPERATOR}[^\S\n]*(?:[uUbBrR@$]{{0,2}})(?P<q>\\?[\"'`])(?P<v>(?:(?!(?P=q))[^\n]){{1,400}})(?P=q)"
+)
+_PAIR = re.compile(r"(?P<q1>\\?[\"'])[^\S\n]*(?:,|\)\s*,|value\s*=|to)[^\S\n]*(?:value\s*=\s*)?(?P<q>\\?[\"'])(?P<v>(?:(?!(?P=q))[^\s]){1,400})(?P=q)")
+_XML = re.compile(r"\s*>(?P<v>[^<>\s]{1,400})</")
+_BARE = re.compile(r"(?:\\?[\"'])?[^\S\n]*(?P<op>[:：=]|=>)(?P<gap>[^\S\n]*)(?P<v>[^\s\"'`,;]{1,400})(?P<tail>[^\S\n]*)")
+_ARGUMENT = re.compile(r"[ =](?P<v>[^\s\"'`,;]{1,400})")
+_NEXT_LINE = re.compile(r"[\"']?[^\S\n]*\n[^\S\n]*[\"']?value[\"']?[^\S\n]*:[^\S\n]*(?P<q>[\"']?)(?P<v>[^\s\"']{1,400})(?P=q)[^\S\n]*(?=\n|$)")
+_SENTENCE = re.compile(r"[^\S\n]*(?:is|was|are|은|는|:)[^\S\n]+[\"'`]?(?P<v>[^\s\"'`]{6,60})")
+
+_NOT_SECRET_REST = re.compile(
+    r"hash|type|url|uri|name|field|len|min|max|polic|file|path|regex|pattern|expir|ttl|label|placeholder|hint|error|"
+    r"message|msg|title|param|header|prefix|suffix|count|limit|endpoint|address|encoder|manager|service|provider|"
+    r"validat|strength|reset|format|algorithm|digest|status|state|class|style|page|link|icon|col|row|index|kind|"
+    r"version|size|rule|mode|issuer|aud|scope|input|visib|confirm|help|desc|attr|ized|izer|^s?[-_.]?id|ring|board|"
+    r"word|down|press|up$|code$|stroke|map|set$|pair|store|ref",
+    re.IGNORECASE,
+)
+_PLAIN_REST = re.compile(
+    r"[-_.]?(?:\d+|value|prod(?:uction)?|dev|test|stag(?:e|ing)|live|default|plain|base64|raw|string|str|v\d+)?",
+    re.IGNORECASE,
+)
+_CALL_OR_TYPE = re.compile(r"\w[(\[<{]|[)\]}>]$|^[({\[<!&|]|::|->|\w\.\w+\(")
+_DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:[.?!]+[A-Za-z_$][\w$]*)+[!?;]*")
+_PATH = re.compile(r"(?:[.~]{0,2}/|[A-Za-z]:\\|https?://|file:|classpath:|arn:)\S*|[\w.-]+(?:/[a-z_.-]+){2,}|\S+\.(?:pem|key|crt|json|ya?ml|txt|env|conf|xml|py|js|ts|java|kt|md)")
+_CODE_LINE = re.compile(
+    r"^[^\S\n]*(?:import|from|package|def|class|func|fun|public|private|protected|const|let|var|val|export|pragma|"
+    r"using|return|interface|struct|contract|#include|async|await|@\w+)\b[^\n:=]*",
+    re.MULTILINE,
+)
+_CONFIG_LEAD = re.compile(r"[^\S\n]*(?:(?:#|//|\*|--|;|>|<!--)+[^\S\n]*)?(?:-[^\S\n]+)?(?:export[^\S\n]+|set[^\S\n]+|env[^\S\n]+|ARG[^\S\n]+|ENV[^\S\n]+|\$env:)?[\"']?[\w.\-$가-힣 ]{0,60}")
+_LINE_REST = re.compile(r"[^\S\n]*(?:(?:#|//|;)[^\n]*)?(?=\n|$)")
+
+
+def mask_assignments(text: str, counts: Counter[str]) -> str:
+    """`text` with the values of secret-like names masked; `counts` grows by what was replaced."""
+    lowered = text.lower()
+    if not any(word in lowered for word in _HINT_WORDS):
+        return text
+    finder = _AssignmentFinder(text)
+    spans = []
+    for match in _NAME.finditer(text):
+        span = finder.value_after(match)
+        if span:
+            spans.append(span)
+    return replace_spans(text, spans, counts)
+
+
+class _AssignmentFinder:
+    """Finds the value that belongs to one secret-like name in a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._is_code: bool | None = None
+
+    def value_after(self, name: re.Match[str]) -> tuple[int, int, str] | None:
+        """(start, end, kind) of the secret assigned to the name, or None."""
+        text, end = self._text, name.end()
+        if not text[end : end + 1] or text[end] not in "\"'`\\]:= \t>：=?|<\n은는":
+            return None
+        rest = name["rest"]
+        if rest and _NOT_SECRET_REST.search(rest):
+            return None
+        is_password = re.fullmatch(_PASSWORD_WORD, name["word"], re.IGNORECASE) is not None
+        is_secret = name["word"].lower().startswith("secret")
+        strict = bool(_PLAIN_REST.fullmatch(rest) is None)
+        strength = "password" if is_password and not strict else "secret" if (is_secret or is_password) else "key"
+        kind = "password" if is_password else "secret" if is_secret else _kind_of_key(name["word"])
+        span = self._literal(end, strength) or self._bare(name, strength)
+        return (*span, kind) if span else None
+
+    def _literal(self, end: int, strength: str) -> tuple[int, int] | None:
+        text = self._text
+        match = _QUOTED.match(text, end)
+        if match:
+            return match.span("v") if is_secret_value(match["v"], strength) else None
+        match = _PAIR.match(text, end)
+        if match and len(match["v"]) >= 6 and _mixed(match["v"]) and is_secret_value(match["v"], strength):
+            return match.span("v")
+        match = _XML.match(text, end)
+        if match and is_secret_value(match["v"], strength):
+            return match.span("v")
+        match = _NEXT_LINE.match(text, end)
+        if match and is_secret_value(match["v"], strength):
+            return match.span("v")
+        return None
+
+    def _bare(self, name: re.Match[str], strength: str) -> tuple[int, int] | None:
+        """A value without quotes: in configuration, `NAME=value`, an argument, a query string, or a sentence."""
+        text, start, end = self._text, name.start(), name.end()
+        before = _name_start(text, start)
+        lead = text[before - 2 : before] if before >= 2 else text[:before]
+        if lead == "--" or text[before : before + 2] == "--":
+            match = _ARGUMENT.match(text, end)
+            if match and _mixed(match["v"]) and self._bare_value(match["v"], strength, code=False):
+                return match.span("v")
+        match = _BARE.match(text, end)
+        if match is None:
+            return self._sentence(end, strength)
+        value, value_start = match["v"], match.start("v")
+        inside = lead[-1:] in ";?&"
+        if inside and match["op"] == "=" and not match["gap"]:
+            value = re.split(r"[&#\\)}\]]", value)[0]
+            return (value_start, value_start + len(value)) if self._bare_value(value, strength, code=False) else None
+        quoted_pair = lead[-1:] in "\"'" and text[match.end("v") : match.end("v") + 1] in "\"'" and "\\" not in value
+        if quoted_pair or (match["op"] == "=" and not match["gap"] and text[before:end].isupper()):
+            value = value.split("\\")[0]
+            code = False if quoted_pair else None
+            return (value_start, value_start + len(value)) if self._bare_value(value, strength, code=code) else None
+        line_start = text.rfind("\n", 0, start) + 1
+        if not _CONFIG_LEAD.fullmatch(text, line_start, start) or not _LINE_REST.match(text, match.end("tail")):
+            return None
+        value = value.rstrip("\\")
+        return (value_start, value_start + len(value)) if self._bare_value(value, strength, code=None) else None
+
+    def _sentence(self, end: int, strength: str) -> tuple[int, int] | None:
+        match = _SENTENCE.match(self._text, end) if strength == "password" else None
+        if match is None:
+            return None
+        value = re.sub(r"(?:[.,;:)]|입니다|이다|이며|임)+$", "", match["v"])
+        strong = _mixed(value) and re.search(r"[A-Z!@#$%^&*]", value) and value.isascii()
+        if not strong or not is_secret_value(value, "secret"):
+            return None
+        return match.start("v"), match.start("v") + len(value)
+
+    def _bare_value(self, value: str, strength: str, *, code: bool | None) -> bool:
+        if _CALL_OR_TYPE.search(value) or _DOTTED.fullmatch(value) or not value.isascii():
+            return False
+        if code is None and (value.isidentifier() or value[-1] in "{})"):
+            if value.isalpha() and strength != "password":
+                return False
+            return not self._looks_like_code() and is_secret_value(value, strength)
+        if code is None and self._looks_like_code() and not (_mixed(value) and is_random(value, least_bits=2.5)):
+            return False
+        return is_secret_value(value, strength)
+
+    def _looks_like_code(self) -> bool:
+        if self._is_code is None:
+            self._is_code = sum(1 for _, _ in zip(_CODE_LINE.finditer(self._text), range(2), strict=False)) > 0
+        return self._is_code
+
+
+def _kind_of_key(word: str) -> str:
+    word = word.lower()
+    return "token" if "token" in word else "credential" if "cred" in word or "auth" in word else "api-key"
+
+
+def _name_start(text: str, start: int) -> int:
+    """Where the identifier that holds the keyword at `start` begins."""
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_-.$"):
+        start -= 1
+    return start
+
+
+def _mixed(value: str) -> bool:
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+def is_secret_value(value: str, strength: str) -> bool:
+    """True when `value` can be a secret for a name of this strength ("password", "secret" or "key")."""
+    if is_placeholder(value) or any(c.isspace() for c in value) or not value.isascii():
+        return False
+    if _PATH.fullmatch(value) or _DOTTED.fullmatch(value):
+        return False
+    if strength == "password":
+        if value.isdigit():
+            return len(value) >= 4
+        if _mixed(value):
+            return len(value) >= 5
+        if value.isalpha():
+            return len(value) >= 6 and value[1:].islower() and SECRET_WORD.search(value) is None
+        return len(value) >= 6 and re.search(r"[!@#$%^&*+=~]", value) is not None and not value.startswith(("#", "."))
+    if strength == "secret":
+        return len(value) >= 6 and _mixed(value) and is_random(value, least_bits=2.2)
+    if len(value) < 12:
+        return False
+    if _mixed(value):
+        return is_random(value, least_bits=2.8)
+    # Letters alone: long and without the rhythm of words.
+    return len(value) >= 24 and value.isalnum() and not value.isdigit() and is_random(value, least_bits=3.8) and _ragged(value)
+
+
+def _ragged(value: str) -> bool:
+    """True when upper and lower case change too often for camel case."""
+    changes = sum(a.isupper() != b.isupper() for a, b in zip(value, value[1:], strict=False))
+    return changes * 3 > len(value)
