@@ -1,0 +1,121 @@
+"""The import directions of the design: knowledge never imports bot; inside each, lower layers never import higher ones."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The longest matching prefix names a module's layer; a module may import its own layer and those below.
+LAYERS = {
+    "knowledge": {
+        "foundation": ["knowledge", "knowledge.types", "knowledge.errors"],
+        "ports": ["knowledge.ports"],
+        "logic": [
+            "knowledge.analysis",
+            "knowledge.stemming",
+            "knowledge.masking",
+            "knowledge.chunking",
+            "knowledge.retrieval",
+            "knowledge.rerank",
+        ],
+        "adapters": [
+            "knowledge.sources",
+            "knowledge.extract",
+            "knowledge.embed",
+            "knowledge.index",
+            "knowledge.catalog",
+        ],
+        "composition": ["knowledge.ingest", "knowledge.workers", "knowledge.api", "knowledge.evaluate"],
+    },
+    "bot": {
+        "foundation": ["bot", "bot.types", "bot.errors"],
+        "ports": ["bot.ports"],
+        "logic": ["bot.admission", "bot.routing", "bot.persona", "bot.prompts", "bot.answering", "bot.citing"],
+        "adapters": ["bot.settings", "bot.store", "bot.inbox", "bot.llm", "bot.platforms", "bot.http"],
+        "composition": ["bot.app", "bot.cli", "bot.__main__", "bot.worker", "bot.readiness", "bot.control"],
+    },
+}
+ORDER = ["foundation", "ports", "logic", "adapters", "composition"]
+
+
+def modules(package: str) -> dict[str, Path]:
+    found = {}
+    for path in sorted((ROOT / package).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path, package: str) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return {name for name in names if name.split(".")[0] == package}
+
+
+def layer(module: str) -> str | None:
+    table = LAYERS[module.split(".")[0]]
+    best, chosen = -1, None
+    for name, prefixes in table.items():
+        for prefix in prefixes:
+            exact = module == prefix
+            below = module.startswith((prefix + ".", prefix + "_")) and "." in prefix
+            if (exact or below) and len(prefix) > best:
+                best, chosen = len(prefix), name
+    return chosen
+
+
+def test_knowledge_never_imports_bot():
+    assert {m: names for m, p in modules("knowledge").items() if (names := imported(p, "bot"))} == {}
+
+
+def test_bot_reaches_knowledge_through_its_door_its_types_and_its_errors_only():
+    doors = ("knowledge.api", "knowledge.types", "knowledge.errors", "knowledge.extract", "knowledge.masking")
+    extra = {
+        "bot.cli": ("knowledge.evaluate",),
+    }
+    wrong = {}
+    for module, path in modules("bot").items():
+        allowed = doors + next((v for k, v in extra.items() if module == k or module.startswith(k + "_")), ())
+        bad = {n for n in imported(path, "knowledge") if n != "knowledge" and not n.startswith(allowed)}
+        if bad:
+            wrong[module] = sorted(bad)
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("package", ["knowledge", "bot"])
+def test_every_module_has_a_layer(package):
+    assert [m for m in modules(package) if layer(m) is None] == []
+
+
+@pytest.mark.parametrize("package", ["knowledge", "bot"])
+def test_lower_layers_never_import_higher_ones(package):
+    wrong = []
+    known = modules(package)
+    for module, path in known.items():
+        for name in imported(path, package):
+            target = name if name in known else name.rpartition(".")[0]
+            if target not in known or target == package:
+                continue
+            if ORDER.index(layer(target) or "composition") > ORDER.index(layer(module) or "foundation"):
+                wrong.append(f"{module} ({layer(module)}) imports {target} ({layer(target)})")
+    assert wrong == []
+
+
+def test_only_settings_reads_the_environment():
+    readers = []
+    for package in ("knowledge", "bot"):
+        for module, path in modules(package).items():
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb"):
+                    readers.append(module)
+    assert set(readers) <= {"bot.settings"}
