@@ -176,8 +176,8 @@ _TOKEN_RULES: tuple[MaskRule, ...] = (
     ),
     MaskRule(
         kind="password",
-        hints=("curl", "wget", "http"),
-        pattern=re.compile(r"\b(?:curl|http)\b[^\n]{0,300}? (?:-u|--user|-a)[ =]?[\"']?[\w.@-]{1,60}:(?P<v>[^\s\"':]{3,})"),
+        hints=("curl",),
+        pattern=re.compile(r"\bcurl\b[^\n]{0,300}? (?:-u|--user)[ =]?[\"']?[\w.@-]{1,60}:(?P<v>[^\s\"':]{3,})"),
         check=_is_url_password,
     ),
 )
