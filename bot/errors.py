@@ -13,6 +13,8 @@
         +-- ModelTimeout      no first token, or not finished in time
         +-- ModelNotInstalled the model server does not have this model; the message names it
         +-- ModelUnavailable  the model server does not answer, or broke off
+        +-- ModelPromptCut    the prompt does not fit into the model's window, so evidence was lost
+        +-- ModelReplyCut     the reply reached its limit and ends in the middle
 """
 
 from __future__ import annotations
@@ -72,3 +74,11 @@ class ModelNotInstalled(ModelError):
 
 class ModelUnavailable(ModelError):
     """The model server does not answer, or broke off in the middle."""
+
+
+class ModelPromptCut(ModelError):
+    """The prompt does not fit into the model's window: the model did not see all the evidence."""
+
+
+class ModelReplyCut(ModelError):
+    """The reply reached its limit and ends in the middle."""

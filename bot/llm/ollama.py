@@ -1,0 +1,173 @@
+"""A chat model that an Ollama server runs, through /api/chat of the official client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar, cast
+from urllib.parse import urlsplit
+
+import httpx
+from ollama import AsyncClient, ChatResponse, Message, Options
+
+from bot.errors import ModelError, ModelPromptCut, ModelReplyCut, ModelTimeout, ModelUnavailable
+from bot.llm.ollama_failures import TRANSLATED, Caller, translate
+from bot.llm.thinking import ThoughtFilter
+from bot.types import ChatTurn
+from knowledge.types import ToolState, ToolStatus
+
+T = TypeVar("T")
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_CONNECT_TIMEOUT_S = 10.0
+_CHECK_TIMEOUT_S = 5.0
+# No tokeniser in use packs more than this into a token on average, so a longer prompt is certain not to fit.
+_MOST_BYTES_A_TOKEN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OllamaOptions:
+    """How a model is run. `num_ctx` is the window for prompt and reply together, and is sent in every request:
+    without it the server takes its own default and cuts longer prompts without a word."""
+
+    num_ctx: int = 8192
+    max_reply_tokens: int = 1024
+    temperature: float = 0.1
+    first_token_timeout_s: float = 60.0  # loading a model counts too
+    total_timeout_s: float = 300.0
+    max_concurrent: int = 2
+
+
+class OllamaChat:
+    """ChatModel on an Ollama server. At most `max_concurrent` replies are generated at a time; others wait."""
+
+    def __init__(
+        self, model: str, *, url: str, clock: Callable[[], datetime], options: OllamaOptions | None = None
+    ) -> None:
+        self.name = model
+        self.options = options or OllamaOptions()
+        self._clock = clock
+        self._caller = Caller(model=model, url=url)
+        self._slots = asyncio.Semaphore(self.options.max_concurrent)
+        self._client: AsyncClient | None = None
+
+    async def stream(self, turns: Sequence[ChatTurn]) -> AsyncGenerator[str]:
+        """Pieces of the reply as they come, without the model's thoughts. Close it when you stop early (`aclosing`).
+
+        Raises ModelTimeout, ModelNotInstalled, ModelUnavailable (also when the stream ends without its last line).
+        ModelPromptCut comes before the first piece where the prompt cannot possibly fit, else after the last one;
+        ModelReplyCut comes after the last one.
+        """
+        self._refuse_hopeless(turns)
+        async with self._slots:
+            thoughts = ThoughtFilter()
+            last: ChatResponse | None = None
+            async with aclosing(self._lines(turns)) as lines:
+                async for line in lines:
+                    last = line
+                    if shown := thoughts.feed(line.message.content or ""):
+                        yield shown
+            if shown := thoughts.finish():
+                yield shown
+            self._check_ending(last)
+
+    async def check(self) -> ToolStatus:
+        """Whether the server answers, has the model, and the model can chat in a window of `num_ctx` tokens."""
+        try:
+            async with asyncio.timeout(_CHECK_TIMEOUT_S):
+                shown = await self._translated(lambda client: client.show(self.name))
+        except TimeoutError:
+            return self._status("down", f"Ollama at {self._caller.url} did not answer within {_CHECK_TIMEOUT_S:g} s")
+        except ModelError as error:
+            return self._status("down", str(error))
+        if shown.capabilities and "completion" not in shown.capabilities:
+            return self._status("down", f"{self.name} cannot chat, it is a model for {', '.join(shown.capabilities)}")
+        window = next(
+            (int(value) for key, value in (shown.modelinfo or {}).items() if key.endswith(".context_length")), None
+        )
+        if window is not None and window < self.options.num_ctx:
+            return self._status(
+                "degraded", f"{self.name} reads {window} tokens, but num_ctx is {self.options.num_ctx}: lower num_ctx"
+            )
+        return self._status("ok", f"{self.name} at {self._caller.url}")
+
+    async def close(self) -> None:
+        """Releases connections; the next use opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()  # type: ignore[no-untyped-call]
+
+    async def _lines(self, turns: Sequence[ChatTurn]) -> AsyncGenerator[ChatResponse]:
+        """The lines of one answer, each awaited within the time that is left."""
+        ends_at_s = self._now_s() + self.options.total_timeout_s
+        allowed_s = min(self.options.first_token_timeout_s, self.options.total_timeout_s)
+        try:
+            answer = await self._connected().chat(
+                self.name,
+                messages=[Message(role=turn.role, content=turn.content) for turn in turns],
+                stream=True,
+                options=Options(
+                    num_ctx=self.options.num_ctx,
+                    num_predict=self.options.max_reply_tokens,
+                    temperature=self.options.temperature,
+                ),
+            )
+            async with aclosing(cast(AsyncGenerator[ChatResponse], answer)) as lines:
+                while (line := await asyncio.wait_for(anext(lines, None), allowed_s)) is not None:
+                    yield line
+                    allowed_s = max(ends_at_s - self._now_s(), 0.0)
+        except TimeoutError as error:
+            raise ModelTimeout(
+                f"{self.name} at {self._caller.url} was too slow (first token within "
+                f"{self.options.first_token_timeout_s:g} s, all within {self.options.total_timeout_s:g} s): "
+                "use a smaller model, or raise the timeouts"
+            ) from error
+        except TRANSLATED as error:
+            raise translate(error, self._caller) from error
+
+    async def _translated(self, call: Callable[[AsyncClient], Awaitable[T]]) -> T:
+        try:
+            return await call(self._connected())
+        except TRANSLATED as error:
+            raise translate(error, self._caller) from error
+
+    def _refuse_hopeless(self, turns: Sequence[ChatTurn]) -> None:
+        size_bytes = sum(len(turn.content.encode("utf-8", "replace")) for turn in turns)
+        if size_bytes > self.options.num_ctx * _MOST_BYTES_A_TOKEN:
+            raise self._prompt_cut(f"{size_bytes} bytes")
+
+    def _check_ending(self, last: ChatResponse | None) -> None:
+        """Raises unless the last line says that prompt and reply are whole."""
+        if last is None or not last.done:
+            raise ModelUnavailable(f"{self.name} at {self._caller.url} broke off in the middle of a reply")
+        if (last.prompt_eval_count or 0) >= self.options.num_ctx:
+            raise self._prompt_cut(f"{last.prompt_eval_count} tokens and more")
+        if last.done_reason == "length":
+            raise ModelReplyCut(
+                f"The reply of {self.name} reached its limit ({self.options.max_reply_tokens} tokens, or the end of "
+                f"num_ctx {self.options.num_ctx}) and ends in the middle: raise the limit"
+            )
+
+    def _prompt_cut(self, size: str) -> ModelPromptCut:
+        return ModelPromptCut(
+            f"The prompt for {self.name} ({size}) does not fit into num_ctx {self.options.num_ctx}: raise num_ctx, or "
+            "give less evidence"
+        )
+
+    def _status(self, state: ToolState, detail: str) -> ToolStatus:
+        return ToolStatus(name="model", state=state, detail=detail, checked_at=self._clock())
+
+    def _connected(self) -> AsyncClient:
+        if self._client is None:
+            # a proxy from the environment must not stand between this process and its own machine
+            loopback = urlsplit(self._caller.url).hostname in _LOOPBACK
+            timeout = httpx.Timeout(self.options.total_timeout_s, connect=_CONNECT_TIMEOUT_S)
+            self._client = AsyncClient(self._caller.url, timeout=timeout, trust_env=not loopback)
+        return self._client
+
+    @staticmethod
+    def _now_s() -> float:
+        return asyncio.get_running_loop().time()
