@@ -127,6 +127,12 @@ class ChunkLookup(Protocol):
     def group_parts(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
         """The parts of the section or definition that `chunk` belongs to, in order, `chunk` among them."""
 
+    def chunks_in_files(self, names: Collection[str], generations: Mapping[str, int]) -> dict[str, list[Chunk]]:
+        """Name -> chunks, in order, of the documents whose uri is that name or ends with "/" + name.
+
+        `names` are file names or ends of paths, as stack traces and questions give them; unknown ones are left out.
+        """
+
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         """(source, vector space key) -> (chunks whose vector is missing, chunks in all)."""
 
