@@ -36,8 +36,11 @@ _MAX_SEGMENT_CHARS = 1500  # kiwi's time grows faster than the text
 
 _CONTENT_TAGS = ("NNG", "NNP", "NR", "XR", "VV", "VA", "MM", "MAG", "SH")
 _NOUN_TAGS = ("NNG", "NNP", "NR", "XR", "XPN", "XSN", "SL", "SN", "SH", "NNB")
-# Words of regulations that the model would take apart into something else.
-_DOMAIN_NOUNS = ("별표", "별지", "별첨", "부칙", "공결", "연차")
+# Words of regulations and of software that the model would take apart into something else.
+_DOMAIN_NOUNS = (
+    *("별표", "별지", "별첨", "부칙", "공결", "연차"),
+    *("해시", "타입", "모달", "북마크", "클립보드", "백엔드", "프론트엔드", "엔드포인트", "드롭다운"),
+)
 
 
 class _Morpheme(NamedTuple):
@@ -215,6 +218,7 @@ def _content_tokens(morpheme: _Morpheme) -> Iterator[str]:
 def _compound_tokens(run: Sequence[_Morpheme]) -> Iterator[str]:
     """Pairs of neighbouring nouns, and the whole of three to five that were written without a space."""
     for left, right in pairwise(run):
-        yield from _clean(left.form + right.form)
+        if left.form not in GRAMMAR_MORPHEMES and right.form not in GRAMMAR_MORPHEMES:
+            yield from _clean(left.form + right.form)
     if 3 <= len(run) <= 5 and all(left.end == right.start for left, right in pairwise(run)):
         yield from _clean("".join(morpheme.form for morpheme in run))

@@ -1,0 +1,45 @@
+"""Word lists that bring the words of a question nearer to the words of what it asks about.
+
+Each file is a table of two columns, words of the question and words of the text, both separated by spaces; lines that
+start with "#" are comments. Words are analysed like any text, so that a line covers inflected forms as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from knowledge.analysis import analyze
+
+LEXICON_VERSION = "1"
+
+LexiconName = Literal["workplace_ko", "workplace_en_ko", "software_ko_en"]
+
+
+@lru_cache(maxsize=8)
+def load_lexicon(name: LexiconName) -> Mapping[str, tuple[str, ...]]:
+    """Analysed term of a question -> words of texts (as they are written), in the order of the file."""
+    lexicon: dict[str, list[str]] = {}
+    text = files(__package__).joinpath(f"{name}.tsv").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        asked, _, written = line.partition("\t")
+        for word in asked.split():
+            for key in _keys(word):
+                known = lexicon.setdefault(key, [])
+                known += (other for other in written.split() if other not in known and other != word)
+    return {key: tuple(words) for key, words in lexicon.items()}
+
+
+def translations(terms: Sequence[str], name: LexiconName) -> dict[str, tuple[str, ...]]:
+    """Term -> words of texts, for those of `terms` (analysed) that the lexicon knows."""
+    lexicon = load_lexicon(name)
+    return {term: lexicon[term] for term in terms if term in lexicon}
+
+
+def _keys(word: str) -> set[str]:
+    """The word itself (a verb keeps its "-다"), and the one token that stands for it: the whole of a compound."""
+    return {word, max(analyze(word), key=len, default=word)}
