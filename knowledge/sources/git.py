@@ -1,0 +1,205 @@
+"""A git repository on this machine as a source of code.
+
+What is read is the commit at HEAD, or at `branch`, never the working tree: uncommitted work is nobody's knowledge yet.
+Working trees, linked worktrees, detached checkouts and bare repositories all do. When the root is a folder inside a
+working tree, the source is that folder alone, and its uris are relative to it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from knowledge.errors import NotFound, SourceMissing
+from knowledge.sources import git_filters as filters
+from knowledge.sources.git_links import build_permalink, web_address
+from knowledge.sources.git_process import BlobReader, GitFailed, run_git
+from knowledge.types import Discovered, Discovery, SkippedItem
+
+_REVISION = re.compile(r"[0-9a-f]{7,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of `git ls-tree`."""
+
+    mode: str
+    blob_id: str
+    size_bytes: int
+    path: str  # exactly as git has it
+
+
+class GitSource:
+    """Files of one commit; blob ids are the content hashes. Close it to end its git process."""
+
+    def __init__(
+        self,
+        name: str,
+        root: Path,
+        branch: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> None:
+        self.name = name
+        self._root = root
+        self._branch = branch
+        self._include = tuple(include)
+        self._exclude = tuple(exclude)
+        self._blobs = BlobReader(root)
+        self._entries: dict[str, _Entry] | None = None  # of the last discovery, by uri
+        self._content_reasons: dict[str, str | None] = {}  # blob id -> why it is not read; blobs never change
+        self._prefix: str | None = None
+        self._web: str | None = None
+
+    def discover(self) -> Discovery:
+        """Files of the followed commit that are worth reading, and the others with the reason. Raises SourceMissing."""
+        prefix = self._find_prefix()
+        commit = self._find_commit()
+        entries, skipped = self._list(commit, prefix)
+        rules = filters.PathRules(
+            include=self._include, exclude=self._exclude, attributes=self._read_attributes(entries)
+        )
+        kept: dict[str, _Entry] = {}
+        for entry in entries:
+            uri = unicodedata.normalize("NFC", entry.path)
+            reason = filters.SAME_NAME if uri in kept else self._reason_to_skip(entry, uri, rules)
+            if reason:
+                skipped.append(SkippedItem(uri=uri, reason=reason))
+            else:
+                kept[uri] = entry
+        self._entries = kept
+        self._web = self._find_web_address()
+        return Discovery(
+            revision=commit,
+            items=tuple(
+                Discovered(uri=uri, content_hash=e.blob_id, size_bytes=e.size_bytes) for uri, e in kept.items()
+            ),
+            skipped=tuple(skipped),
+        )
+
+    def fetch(self, uri: str) -> bytes:
+        """Content of `uri` at the commit of the last discovery. Raises NotFound, UnreadableFile."""
+        if self._entries is None:
+            self.discover()
+        entry = (self._entries or {}).get(uri)
+        if entry is None:
+            raise NotFound(f"{uri} is not among the files of source {self.name}: run `haechi ingest` to refresh it")
+        return self._blobs.read(entry.blob_id)
+
+    def file_at(self, uri: str, revision: str) -> bytes:
+        """Unmasked content of `uri` at commit `revision`: callers mask. Raises NotFound, UnreadableFile.
+
+        Secrets files are refused here as well, because an evidence page must not show what the index may not hold.
+        """
+        if not _REVISION.fullmatch(revision) or filters.secret_reason(uri) or ".." in uri.split("/"):
+            raise NotFound(f"{uri} at {revision} cannot be shown from source {self.name}")
+        prefix = self._find_prefix()
+        known = (self._entries or {}).get(uri)
+        # macOS writes decomposed names: the uri is composed, the path in the tree may not be.
+        candidates = [known.path] if known else [uri, unicodedata.normalize("NFD", uri)]
+        for path in dict.fromkeys(candidates):
+            try:
+                return self._blobs.read(f"{revision}:{prefix}{path}")
+            except NotFound:
+                continue
+        raise NotFound(f"{uri} is not in source {self.name} at commit {revision[:12]}")
+
+    def permalink(self, uri: str, revision: str, start_line: int | None, end_line: int | None) -> str | None:
+        """Address of these lines at this commit on the repository's web host; None for a plain local repository."""
+        try:
+            prefix = self._find_prefix()
+            web = self._web or self._find_web_address()
+        except SourceMissing:
+            return None
+        return build_permalink(web, prefix + uri, revision, start_line, end_line) if web else None
+
+    def close(self) -> None:
+        """Ends the git process; the source can still be used afterwards."""
+        self._blobs.close()
+
+    # --- where the repository is ---
+
+    def _find_prefix(self) -> str:
+        """The folder within the working tree that is the source, with a trailing slash; "" for all of it."""
+        if self._prefix is None:
+            if not self._root.is_dir():
+                raise SourceMissing(f"{self._root} of source {self.name} is not a folder: correct `path`")
+            try:
+                output = run_git(self._root, "rev-parse", "--show-prefix")
+            except GitFailed as e:
+                raise SourceMissing(
+                    f"{self._root} of source {self.name} is not a git repository ({e}): correct `path`, or give it "
+                    f'kind = "documents" if it is a plain folder'
+                ) from e
+            self._prefix = output.decode("utf-8", "surrogateescape").removesuffix("\n")
+        return self._prefix
+
+    def _find_commit(self) -> str:
+        names = ["HEAD"]
+        if self._branch:
+            names = [f"refs/heads/{self._branch}", f"refs/remotes/origin/{self._branch}", f"refs/tags/{self._branch}"]
+        for name in names:
+            try:
+                found = run_git(self._root, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
+            except GitFailed:
+                continue
+            return found.decode("ascii").strip()
+        if self._branch:
+            raise SourceMissing(f"source {self.name}: {self._root} has no branch {self._branch}: correct `branch`")
+        raise SourceMissing(f"source {self.name}: {self._root} has no commits yet: commit something, or set `branch`")
+
+    def _find_web_address(self) -> str | None:
+        try:
+            origin = run_git(self._root, "config", "--get", "remote.origin.url")
+        except GitFailed:
+            return None
+        return web_address(origin.decode("utf-8", "replace").strip())
+
+    # --- what is in it ---
+
+    def _list(self, commit: str, prefix: str) -> tuple[list[_Entry], list[SkippedItem]]:
+        tree = f"{commit}:{prefix.rstrip('/')}" if prefix else commit
+        try:
+            output = run_git(self._root, "ls-tree", "-r", "-z", "--long", "--full-tree", tree)
+        except GitFailed as e:
+            raise SourceMissing(f"source {self.name}: {self._root} cannot be listed at {commit[:12]} ({e})") from e
+        entries, skipped = [], []
+        for record in output.split(b"\0"):
+            if not record:
+                continue
+            meta, _, raw_path = record.partition(b"\t")
+            mode, _kind, blob_id, size = meta.decode("ascii").split()
+            try:
+                path = raw_path.decode("utf-8")
+            except UnicodeDecodeError:
+                skipped.append(SkippedItem(uri=raw_path.decode("utf-8", "replace"), reason=filters.BAD_NAME))
+                continue
+            entries.append(_Entry(mode, blob_id, int(size) if size.isdigit() else 0, path))
+        return entries, skipped
+
+    def _read_attributes(self, entries: Sequence[_Entry]) -> filters.GitAttributes | None:
+        files = [
+            (entry.path.removesuffix(".gitattributes"), self._blobs.read(entry.blob_id).decode("utf-8", "replace"))
+            for entry in entries
+            if entry.path.rsplit("/", 1)[-1] == ".gitattributes"
+            and entry.mode.startswith("100")
+            and entry.size_bytes <= filters.MAX_FILE_BYTES
+        ]
+        return filters.GitAttributes(files) if files else None
+
+    def _reason_to_skip(self, entry: _Entry, uri: str, rules: filters.PathRules) -> str | None:
+        if entry.mode == "120000":
+            return filters.SYMLINK
+        if entry.mode == "160000":
+            return filters.SUBMODULE
+        reason = rules.reason_to_skip(uri)
+        if reason:
+            return reason
+        if entry.size_bytes > filters.MAX_FILE_BYTES:
+            return filters.TOO_LARGE
+        if entry.blob_id not in self._content_reasons:
+            self._content_reasons[entry.blob_id] = filters.reason_by_content(self._blobs.read(entry.blob_id))
+        return self._content_reasons[entry.blob_id]

@@ -1,0 +1,154 @@
+"""Runs git for reading: no prompts, no locks, no network, and nothing of the machine's or user's configuration.
+
+The environment is built from nothing, so that variables such as GIT_DIR or GIT_TRACE cannot leak in. `safe.directory`
+is set for these commands alone: a mounted repository often belongs to another user, and none of the commands used
+here (rev-parse, ls-tree, cat-file, config) runs anything that the repository configures.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from knowledge.errors import NotFound, SourceMissing, UnreadableFile
+
+_ENVIRONMENT = {
+    "PATH": os.defpath,
+    "LC_ALL": "C",
+    "HOME": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_COUNT": "3",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": "*",
+    "GIT_CONFIG_KEY_1": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_1": "false",
+    "GIT_CONFIG_KEY_2": "core.hooksPath",
+    "GIT_CONFIG_VALUE_2": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+}
+_TIMEOUT_S = 120
+
+
+class GitFailed(Exception):
+    """git ended with an error; the text is its last line on standard error."""
+
+
+def git_command(root: Path, arguments: Sequence[str]) -> list[str]:
+    """The full argument list of a git command in `root`. Raises SourceMissing when git is not installed."""
+    program = shutil.which("git")
+    if program is None:
+        raise SourceMissing("git is not installed: install it (Debian: apt-get install git) to read repositories")
+    return [program, "-C", str(root), *arguments]
+
+
+def run_git(root: Path, *arguments: str) -> bytes:
+    """Standard output of a git command in `root`. Raises GitFailed, SourceMissing when git is not installed."""
+    try:
+        done = subprocess.run(
+            git_command(root, arguments),
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as e:
+        raise GitFailed(f"git {arguments[0]} took longer than {_TIMEOUT_S} s") from e
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise GitFailed(lines[-1] if lines else f"git {arguments[0]} ended with status {done.returncode}")
+    return done.stdout
+
+
+class BlobReader:
+    """Reads objects through one `git cat-file --batch`, started at the first read. Thread-safe."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stop: weakref.finalize[[subprocess.Popen[bytes]], BlobReader] | None = None
+
+    def read(self, name: str) -> bytes:
+        """The content of the blob that `name` names: an object id, or `commit:path`.
+
+        Raises NotFound when there is none, UnreadableFile when git stops answering.
+        """
+        if "\n" in name or "\0" in name:
+            raise NotFound(f"no file is called {name!r} in {self._root}")
+        with self._lock:
+            try:
+                return self._ask(name)
+            except (OSError, ValueError) as e:
+                self._close()
+                raise UnreadableFile(
+                    f"git stopped while reading {name} in {self._root}: check the repository with `git fsck`"
+                ) from e
+
+    def close(self) -> None:
+        """Ends the process; a later read starts another one."""
+        with self._lock:
+            self._close()
+
+    def _ask(self, name: str) -> bytes:
+        requests, answers = self._pipes()
+        requests.write(name.encode("utf-8", "surrogateescape") + b"\n")
+        requests.flush()
+        header = answers.readline()
+        fields = header.split()
+        if not header.endswith(b"\n") or len(fields) < 2:
+            raise ValueError("no answer")
+        if not fields[-1].isdigit():
+            raise NotFound(f"{name} is not in the repository {self._root}")
+        content = answers.read(int(fields[-1]))
+        if len(content) != int(fields[-1]) or answers.read(1) != b"\n":
+            raise ValueError("short answer")
+        if fields[-2] != b"blob":
+            raise NotFound(f"{name} is not a file in the repository {self._root}")
+        return content
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        if self._process is None or self._process.poll() is not None:
+            self._close()
+            process = subprocess.Popen(
+                git_command(self._root, ["cat-file", "--batch"]),
+                env=_ENVIRONMENT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            self._process = process
+            self._stop = weakref.finalize(self, _stop_process, process)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        return self._process.stdin, self._process.stdout
+
+    def _close(self) -> None:
+        if self._stop is not None:
+            self._stop()
+        self._stop = self._process = None
+
+
+def _stop_process(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:
+                continue  # a pipe whose reader has gone cannot be flushed
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
