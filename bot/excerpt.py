@@ -1,0 +1,193 @@
+"""The part of a chunk that answers: sentences around the question's words, table rows with their header, code lines.
+
+Pure: the caller passes the question's terms and the tokeniser. A table row is shown whole or not at all, because a
+number without its row is a wrong number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.evidence_text import escape_text, fence, table
+from knowledge.types import Chunk
+
+Analyze = Callable[[str], Sequence[str]]
+
+WHOLE_CHARS = 700  # shorter prose is quoted whole
+EXCERPT_CHARS = 520
+WHOLE_ROWS = 12  # shorter tables are quoted whole
+EXCERPT_ROWS = 10
+CODE_LINES = 25
+QUOTE_CHARS = 300
+
+_SENTENCE_END = re.compile(r"(?<=[가-힣A-Za-z)\]\"'」][.!?])\s+(?=\S)")
+_RULE_ROW = re.compile(r"^[\s|:+-]*-{2,}[\s|:+-]*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    markdown: str
+    quote: str  # plain text, at most QUOTE_CHARS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """One sentence or line of prose."""
+
+    text: str
+    ends_line: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePart:
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Part = TextPart | TablePart
+
+
+def excerpt_of(chunk: Chunk, terms: Sequence[str], analyze: Analyze, *, more_rows: str) -> Excerpt:
+    """The excerpt of a chunk; `more_rows` is a text with {n} for table rows that are left out."""
+    if chunk.evidence_kind == "code":
+        code = code_window(chunk.text, terms, analyze)
+        return Excerpt(markdown=fence(code, chunk.locator.uri), quote=_shorten(code))
+    chosen = choose_parts(split_parts(chunk.text), terms, analyze)
+    blocks: list[str] = []
+    plain: list[str] = []
+    for part, left_out in chosen:
+        if isinstance(part, TablePart):
+            note = f"\n\n{more_rows.format(n=left_out)}" if left_out else ""
+            blocks.append(table(part.header, part.rows) + note)
+            plain += [" | ".join(row) for row in (part.header, *part.rows)]
+        else:
+            blocks.append(escape_text(part.text).replace("\n", "  \n"))
+            plain.append(part.text)
+    return Excerpt(markdown="\n\n".join(blocks), quote=_shorten("\n".join(plain)))
+
+
+def split_parts(text: str) -> list[Part]:
+    """Prose as sentences, consecutive lines with cell borders as tables, in reading order."""
+    parts: list[Part] = []
+    rows: list[tuple[str, ...]] = []
+
+    def end_table() -> None:
+        if len(rows) == 1:
+            parts.append(TextPart(text=" | ".join(rows[0]), ends_line=True))
+        elif rows:
+            parts.append(TablePart(header=rows[0], rows=tuple(rows[1:])))
+        rows.clear()
+
+    for line in text.splitlines():
+        if is_row(line):
+            if not _RULE_ROW.match(line):
+                rows.append(cells_of(line))
+            continue
+        end_table()
+        sentences = [sentence.strip() for sentence in _SENTENCE_END.split(line) if sentence.strip()]
+        for number, sentence in enumerate(sentences, start=1):
+            parts.append(TextPart(text=sentence, ends_line=number == len(sentences)))
+    end_table()
+    return parts
+
+
+def is_row(line: str) -> bool:
+    """Whether a line is a row of a table, as chunks write them: "| a | b |" or "a | b"."""
+    stripped = line.strip()
+    return (stripped.startswith("|") and stripped.count("|") > 1) or " | " in stripped
+
+
+def cells_of(line: str) -> tuple[str, ...]:
+    stripped = line.strip()
+    stripped = stripped[1:] if stripped.startswith("|") else stripped
+    stripped = stripped[:-1] if stripped.endswith("|") else stripped
+    return tuple(cell.strip() for cell in stripped.split("|"))
+
+
+def choose_parts(parts: Sequence[Part], terms: Sequence[str], analyze: Analyze) -> list[tuple[Part, int]]:
+    """Parts to show in reading order, prose joined to paragraphs, each with the number of rows that were left out."""
+    prose = [part for part in parts if isinstance(part, TextPart)]
+    shown = _choose_prose(prose, terms, analyze)
+    chosen: list[tuple[Part, int]] = []
+    paragraph: list[str] = []
+    skipped = False
+
+    def end_paragraph() -> None:
+        if paragraph:
+            chosen.append((TextPart(text="".join(paragraph).strip(), ends_line=True), 0))
+        paragraph.clear()
+
+    number = -1
+    for part in parts:
+        if isinstance(part, TablePart):
+            end_paragraph()
+            chosen.append(_choose_rows(part, terms, analyze))
+            skipped = False
+            continue
+        number += 1
+        if number not in shown:
+            skipped = True
+            continue
+        if skipped and (paragraph or chosen):
+            paragraph.append("… ")
+        skipped = False
+        paragraph.append(part.text + ("\n" if part.ends_line else " "))
+    end_paragraph()
+    return chosen
+
+
+def code_window(text: str, terms: Sequence[str], analyze: Analyze) -> str:
+    """At most CODE_LINES lines: the start of the definition, and the stretch that holds most of the terms."""
+    lines = text.splitlines()
+    if len(lines) <= CODE_LINES:
+        return "\n".join(lines)
+    hits = [_score(analyze(line), terms) for line in lines]
+    head = 4
+    size = CODE_LINES - head - 1
+    best = max(range(head, len(lines) - size + 1), key=lambda start: (sum(hits[start : start + size]), -start))
+    if best <= head + 1 or sum(hits[best : best + size]) == 0:
+        return "\n".join([*lines[: CODE_LINES - 1], "…"])
+    tail = ["…"] if best + size < len(lines) else []
+    return "\n".join([*lines[:head], "…", *lines[best : best + size - len(tail)], *tail])
+
+
+def _choose_prose(parts: Sequence[TextPart], terms: Sequence[str], analyze: Analyze) -> set[int]:
+    """Numbers of the sentences to show: all of a short text, else the best ones, each with what follows it."""
+    if sum(len(part.text) for part in parts) <= WHOLE_CHARS:
+        return set(range(len(parts)))
+    tokens = [set(analyze(part.text)) for part in parts]
+    rarity = {term: 1.0 / (1 + sum(term in found for found in tokens)) for term in terms}
+    scores = [sum(rarity[term] for term in terms if term in found) for found in tokens]
+    order = sorted(range(len(parts)), key=lambda i: (-scores[i], i))
+    chosen: set[int] = set()
+    room = EXCERPT_CHARS
+    for best in order:
+        if scores[best] == 0 and chosen:
+            break
+        for number in (best, best + 1):
+            if number < len(parts) and number not in chosen and (len(parts[number].text) <= room or not chosen):
+                chosen.add(number)
+                room -= len(parts[number].text)
+        if room <= 0:
+            break
+    return chosen
+
+
+def _choose_rows(part: TablePart, terms: Sequence[str], analyze: Analyze) -> tuple[Part, int]:
+    """The table with the rows that hold most of the terms first; short tables keep all their rows."""
+    if len(part.rows) <= WHOLE_ROWS:
+        return part, 0
+    scores = [_score(analyze(" ".join(row)), terms) for row in part.rows]
+    order = sorted(range(len(part.rows)), key=lambda i: (-scores[i], i))[:EXCERPT_ROWS]
+    rows = tuple(part.rows[i] for i in order)
+    return TablePart(header=part.header, rows=rows), len(part.rows) - len(rows)
+
+
+def _score(tokens: Sequence[str], terms: Sequence[str]) -> int:
+    return len(set(tokens) & set(terms))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= QUOTE_CHARS else text[: QUOTE_CHARS - 1].rstrip() + "…"
