@@ -1,1 +1,40 @@
-"""From the bytes of one format to blocks in reading order."""
+"""Files to blocks in reading order: one function, the format decided by the content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from knowledge.errors import UnreadableFile, UnsupportedFormat
+
+if TYPE_CHECKING:
+    from knowledge.types import Extraction
+
+EXTRACT_VERSION = "1"  # raise it whenever the blocks of some document change
+
+
+def extract(content: bytes, *, name: str) -> Extraction:
+    """Blocks of `content`; `name` is for messages and as a weak hint between Markdown and plain text.
+
+    Raises UnsupportedFormat, which says what the file is, or UnreadableFile, which says what is wrong with it.
+    """
+    from knowledge.extract.sniff import sniff
+
+    found = sniff(content, name=name)
+    if found.format == "docx":
+        from knowledge.extract.docx import extract_docx
+
+        return extract_docx(content, name=name)
+    if found.format == "pdf":
+        from knowledge.extract.pdf import extract_pdf
+
+        return extract_pdf(content, name=name)
+    if found.format == "text":
+        from knowledge.extract.text import extract_text
+
+        return extract_text(content, name=name)
+    if found.format == "encrypted-ooxml":
+        raise UnreadableFile(f"{name} is {found.description}; save a copy without the password.")
+    raise UnsupportedFormat(
+        f"{name} is {found.description}, which this version does not read; "
+        "save it as PDF with text, DOCX, Markdown or plain text."
+    )

@@ -1,0 +1,273 @@
+"""What a line of a regulation opens: a division (편/장/절), an article, an appendix, supplementary provisions, or nothing.
+
+Only line starts count. "별표 1과 같다" or "제3조에 따라" at the start of a wrapped line is a reference, so what follows the
+number decides: a title in brackets, a revision mark or nothing opens a section, a particle does not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+MarkerKind = Literal["division", "article", "appendix", "supplement"]
+
+_LEAD = r"^[\s\u3000]*(?:#{1,6}\s+)?(?:\*\*)?\s*"
+_ARTICLE = re.compile(_LEAD + r"[제第]\s*(\d{1,4})\s*[조條](?:\s*의\s*(\d{1,3})(?!\d))?(.*)$", re.S)
+_DIVISION = re.compile(_LEAD + r"[제第]\s*(\d{1,3})\s*([편장절관編章節])(?:\s*의\s*(\d{1,2}))?(.*)$", re.S)
+_SUPPLEMENT = re.compile(_LEAD + r"([\[<〈【(（]?)\s*부\s*칙\s*[\]>〉】)）]?(.*)$", re.S)
+_KINDS = r"별\s*표|별\s*지(?:\s*서\s*식)?|서\s*식|별\s*첨|양\s*식|세\s*칙"
+_NUMBER = r"(?:제\s*)?(?:[#＃]\s*|No\.?\s*)?(\d{1,3}(?:\s*[-–]\s*\d{1,3})*)\s*호?(?:\s*의\s*(\d{1,3})(?!\d))?"
+_BRACKETED = re.compile(
+    _LEAD + rf"([\[<〈【(（［《≪｢「『〔])\s*({_KINDS})\s*(?:{_NUMBER})?\s*(?:호)?\s*(?:서\s*식|양\s*식)?(.*)$", re.S
+)
+_BARE = re.compile(_LEAD + rf"({_KINDS})\s*(?:{_NUMBER})?\s*(?:호)?\s*(?:서\s*식|양\s*식)?(.*)$", re.S)
+_CLOSING = dict(zip("[<〈【(（［《≪｢「『〔", "]>〉】)）］》≫｣」』〕", strict=True))
+_TITLE_BRACKETS = {"(": ")", "（": "）", "[": "]", "【": "】", "〔": "〕", "［": "］", "｢": "｣", "「": "」"}
+# what makes the words before it a reference: a particle right behind, or a word that joins
+_PARTICLE = re.compile(
+    r"(?:에서|에게|에는|에도|에(?=[\s따의서규게도는])|의(?=\s)|의(?=규정)|을|를|과(?=[\s같])|와(?=[\s같])|및|또는|부터|까지|내지|중(?=\s)|으로|로(?=\s)|"
+    r"제\s*\d|각\s*호|본문|단서|이나|나\s|이며|이고|같은)"
+)
+_PARTICLE_AFTER_GAP = re.compile(
+    r"(?:에서|에\s|에\s*(?:따|의|규)|의\s|을\s|를\s|과\s|와\s|과\s*같|와\s*같|및|또는|부터|까지|내지|중\s|으로|제\s*\d|각\s*호|본문|단서|이나|같은\s)"
+)
+_SUBJECT = re.compile(r"(?:은|는|이|가)(?=\s)")
+_REVISION = re.compile(
+    r"[<〈(\[（【]\s*(?:\d{4}[^<>〈〉()\[\]]*)?(?:개정|신설|삭제|전문개정|전면개정|제정|본조신설|시행|폐지|이동)[^<>〈〉()\[\]（）【】]*[>〉)\]）】]"
+)
+_REVISION_OPEN = re.compile(r"[<〈(\[（【]\s*(?:개정|신설|삭제|전문개정|전면개정|제정)[^>〉)\]）】]*$")
+_SENTENCE_END = re.compile(r"(?:다|요|음|함|것)\s*[.。]\s*$|다\s*$|[,;]\s*$")
+_DELETED_RANGE = re.compile(r"^\s*(?:부터|내지|~|～|-|및|,|·|ㆍ)\s*제?\s*\d+\s*조?.{0,40}(?:삭\s*제|생\s*략)")
+_MAX_TITLE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """`number` is written as in "12" or "12의2"; `weak` means that only the sequence of numbers can confirm it."""
+
+    kind: MarkerKind
+    unit: str  # 조, 편, 장, 절, 관, 부칙, 별표, 별지, 서식 ...
+    number: str
+    title: str
+    rest: str  # what stands behind number and title
+    weak: bool = False
+
+    @property
+    def main_number(self) -> int:
+        digits = re.match(r"\d+", self.number)
+        return int(digits.group()) if digits else 0
+
+    @property
+    def anchor(self) -> str:
+        """Normalised label under which references find this section: "제12조의2", "별표 1", "부칙"."""
+        if self.kind == "article":
+            return article_anchor(self.number)
+        if self.kind == "division":
+            return f"제{self.number}{self.unit}"
+        return f"{self.unit} {self.number}".strip()
+
+    @property
+    def heading(self) -> str:
+        """Label within the regulation: "제12조(연차휴가)", "[별표 1] 여비 지급 기준", "부칙 <2010. 3. 1.>"."""
+        if self.kind == "article":
+            return self.anchor + (f"({self.title})" if self.title else "")
+        if self.kind == "division":
+            return f"{self.anchor} {self.title}".strip()
+        if self.kind == "supplement":
+            return f"부칙 {self.title}".strip()
+        if self.unit == "별지":
+            name = f"[별지 제{self.number}호 서식]" if self.number else "[별지 서식]"
+        else:
+            name = f"[{self.unit} {self.number}]" if self.number else f"[{self.unit}]"
+        return f"{name} {self.title}".strip()
+
+
+def article_anchor(number: str) -> str:
+    """ "제12조의2" for "12의2"."""
+    main, _, branch = number.partition("의")
+    return f"제{main}조" + (f"의{branch}" if branch else "")
+
+
+def read_marker(line: str) -> Marker | None:
+    """What `line` opens, or None for ordinary text and references."""
+    start = line.lstrip(" \t\u3000#*")[:1]
+    if start in "제第":
+        return _read_article(line) or _read_division(line)
+    if start in "부별서세양[<〈【(（［《≪｢「『〔":
+        return _read_supplement(line) or _read_appendix(line)
+    return None
+
+
+def strip_revisions(text: str) -> str:
+    """`text` without marks such as <개정 2010. 3. 1.>, white space collapsed."""
+    return " ".join(_REVISION_OPEN.sub("", _REVISION.sub("", text)).split())
+
+
+def close_up(text: str) -> str:
+    """Letter-spaced headings closed up: "총  칙" -> "총칙"; other text only has its white space collapsed."""
+    words = text.split()
+    if len(words) > 1 and all(len(word) == 1 and "가" <= word <= "힣" for word in words):
+        return "".join(words)
+    return " ".join(words)
+
+
+def is_sentence(text: str) -> bool:
+    """Whether `text` ends like a sentence or goes on: such a line is no title."""
+    return bool(_SENTENCE_END.search(text.strip()))
+
+
+def _number(main: str | None, branch: str | None) -> str:
+    if not main:
+        return ""
+    number = re.sub(r"\s*[-–]\s*", "-", main)
+    return f"{number}의{branch}" if branch else number
+
+
+def _read_article(line: str) -> Marker | None:
+    found = _ARTICLE.match(line)
+    if not found:
+        return None
+    number = _number(str(int(found[1])), found[2])
+    rest = found[3]
+    text = rest.lstrip()
+    gap = rest != text
+    if not text:
+        return _article(number, "", "", weak=True)
+    if _DELETED_RANGE.match(text):
+        return _article(number, "삭제", text)
+    if text[0] in _TITLE_BRACKETS:
+        closed = _closing_index(text)
+        if closed < 0:
+            return _article(number, "", text, weak=True)
+        title, tail = text[1:closed].strip(), text[closed + 1 :]
+        if _PARTICLE.match(tail) or _PARTICLE_AFTER_GAP.match(tail.lstrip()):
+            return None
+        if _REVISION.match(text):
+            return _article(number, "삭제" if "삭제" in title else "", text)
+        return _article(number, close_up(title), tail)
+    if text[0] in "<〈" or text.startswith("삭제"):
+        return _article(number, "삭제" if "삭제" in text[:40] else "", text)
+    if not gap and text[0] not in ".:：":
+        return None
+    text = text.lstrip(".:： ")
+    if _PARTICLE_AFTER_GAP.match(text + " ") or text[:1] in ",·ㆍ~～-)]":
+        return None
+    title = strip_revisions(text)
+    if len(title) > 30 or is_sentence(text) or re.search(r"[①-⑳]", title):
+        return _article(number, "", text, weak=True)
+    return _article(number, close_up(title), "", weak=True)
+
+
+def _article(number: str, title: str, rest: str, *, weak: bool = False) -> Marker:
+    return Marker(kind="article", unit="조", number=number, title=title, rest=rest, weak=weak)
+
+
+def _closing_index(text: str) -> int:
+    """Index of the bracket that closes the one at index 0, nesting counted; -1 when it is not near."""
+    opening, closing = text[0], _TITLE_BRACKETS[text[0]]
+    depth = 0
+    for index, char in enumerate(text[:120]):
+        if char == opening:
+            depth += 1
+        elif char == closing:
+            depth -= 1
+            if depth == 0:
+                return index
+    return -1
+
+
+def _read_division(line: str) -> Marker | None:
+    found = _DIVISION.match(line)
+    if not found:
+        return None
+    rest = found[4]
+    text = strip_revisions(rest)
+    if rest[:1] and not rest[:1].isspace() and rest[0] not in "(<[（【.:：":
+        if _PARTICLE.match(rest) or _SUBJECT.match(rest) or len(text) > 20:
+            return None
+    elif _PARTICLE_AFTER_GAP.match(rest.lstrip() + " "):
+        return None
+    if len(text) > 50 or is_sentence(text):
+        return None
+    unit = {"編": "편", "章": "장", "節": "절"}.get(found[2], found[2])
+    title = close_up(text.strip(" .:：()[]【】"))
+    return Marker(kind="division", unit=unit, number=_number(str(int(found[1])), found[3]), title=title, rest="")
+
+
+def _read_supplement(line: str) -> Marker | None:
+    found = _SUPPLEMENT.match(line)
+    if not found:
+        return None
+    rest = found[2]
+    text = rest.strip()
+    if not text or text[0] in "<〈([（【" or re.match(r"(?:제\s*)?\d[\d\s.,년월일호제-]*", text):
+        if re.match(r"제\s*\d+\s*조", text) and not re.match(r"제\s*1\s*조\s*[(（]", text):
+            return None
+        if re.match(r"제\s*\d+\s*[항호](?!\s*[<(,]|\s*$)", text):
+            return None
+        if text[:1] in "([（" and _PARTICLE.match(re.sub(r"^[(\[（][^)\]）]*[)\]）]", "", text)):
+            return None
+        title = text if len(text) <= 40 and not is_sentence(text) and not text.startswith("제1조") else ""
+        return Marker(kind="supplement", unit="부칙", number="", title=title, rest="" if title else text)
+    if rest[:1].isspace() and re.match(r"(?:이|본|①|1\.)\s*\S", text):
+        return Marker(kind="supplement", unit="부칙", number="", title="", rest=text)
+    return None
+
+
+def _read_appendix(line: str) -> Marker | None:
+    found = _BRACKETED.match(line)
+    if found:
+        return _bracketed_appendix(found)
+    found = _BARE.match(line)
+    if not found:
+        return None
+    unit, number, rest = _unit(found[1]), _number(found[2], found[3]), found[4]
+    text = rest.strip()
+    if not number and text and not re.match(r"[<(〈\[（]?\s*(?:제\s*\d+\s*조.{0,20}관련|개정|신설|삭제)", text):
+        return None
+    if not number and unit not in ("별표", "별지", "서식", "세칙"):
+        return None
+    if text and (_PARTICLE.match(rest) or _PARTICLE_AFTER_GAP.match(text + " ") or text[0] in ",·ㆍ~～)]】」"):
+        return None
+    if rest[:1] and not rest[0].isspace() and rest[0] not in ".:：<([〈（":
+        if _SUBJECT.match(rest) or number == "":
+            return None
+    title = _appendix_title(text.lstrip(".:： "))
+    if len(title) > _MAX_TITLE_CHARS or is_sentence(text):
+        return None
+    return Marker(kind="appendix", unit=unit, number=number, title=title, rest="")
+
+
+def _bracketed_appendix(found: re.Match[str]) -> Marker | None:
+    opening, rest = found[1], found[5]
+    closed = rest.find(_CLOSING[opening])
+    if closed < 0 or closed > _MAX_TITLE_CHARS:
+        return None
+    inner, tail = rest[:closed].strip(), rest[closed + 1 :]
+    if inner and inner[0] in ",및와과에":
+        return None
+    if _PARTICLE.match(tail) or _SUBJECT.match(tail) or _PARTICLE_AFTER_GAP.match(tail.lstrip() + " "):
+        return None
+    strict = opening in "(（｢「『"
+    if is_sentence(tail) or (strict and len(strip_revisions(tail)) > _MAX_TITLE_CHARS):
+        return None
+    if tail.strip()[:1] in (",", "·", "ㆍ", "~"):
+        return None
+    title = _appendix_title(f"{inner} {tail}")
+    if len(title) > _MAX_TITLE_CHARS * 2:
+        title = title[: _MAX_TITLE_CHARS * 2].rsplit(" ", 1)[0]
+    number = _number(found[3], found[4])
+    return Marker(kind="appendix", unit=_unit(found[2]), number=number, title=title, rest="")
+
+
+def _appendix_title(text: str) -> str:
+    title = close_up(strip_revisions(text))
+    if not title and re.search(r"삭\s*제", text):
+        return "삭제"
+    return title
+
+
+def _unit(text: str) -> str:
+    squeezed = "".join(text.split())
+    return "별지" if squeezed.startswith("별지") else squeezed
