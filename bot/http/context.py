@@ -1,0 +1,96 @@
+"""What the routes work with, and who is reading."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, cast
+from urllib.parse import quote, unquote
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bot.http.errors import request_language
+from bot.http.posts_html import Reader
+from bot.http.security import LoginThrottle, Sessions, cookie_header
+from bot.http.texts import say
+from bot.platforms.web import WebPlatform
+from bot.types import Author
+from knowledge.types import DocumentSummary, Passage, Progress, Scope
+
+PERSON_COOKIE = "haechi_person"
+NAME_COOKIE = "haechi_name"
+MAX_NAME_CHARS = 40
+YEAR_S = 365 * 24 * 3600
+
+
+class KnowledgeReader(Protocol):
+    """What the pages need of knowledge.api.Knowledge; called in threads."""
+
+    def passage(self, chunk_id: str, *, scope: Scope) -> Passage:
+        """The document around a chunk. Raises NotFound when it is gone or outside `scope`."""
+
+    def list_documents(self, *, scope: Scope) -> Sequence[DocumentSummary]:
+        """All documents within `scope`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Everything the routes need; built once by `build_http`."""
+
+    platform: WebPlatform
+    knowledge: KnowledgeReader
+    scope: Scope
+    sessions: Sessions | None
+    throttle: LoginThrottle
+    health: Callable[[], Awaitable[Mapping[str, object]]]
+    indexing: Callable[[], Progress | None]
+    examples: Sequence[str]
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+
+
+def context_of(request: Request) -> Context:
+    return cast(Context, request.app.state.context)
+
+
+def reader_of(request: Request) -> Reader:
+    """Who asks: a random cookie tells people apart, a name that they typed is shown.
+
+    The id that others see is a hash of the cookie, so that nobody can take it over from a page or a log.
+    """
+    language = request_language(request)
+    person = request.cookies.get(PERSON_COOKIE)
+    digest = hashlib.sha256(person.encode()).hexdigest()[:20] if person else "anonymous"
+    name = clean_name(unquote(request.cookies.get(NAME_COOKIE, ""))) or say(language, "guest")
+    return Reader(
+        author=Author(id=f"web:{digest}", display_name=name, is_bot=False),
+        language=language,
+        bot_name=context_of(request).platform.bot.display_name,
+    )
+
+
+def clean_name(name: str) -> str:
+    """`name` on one line without control characters, cut to the limit; empty when nothing is left."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:MAX_NAME_CHARS].strip()
+
+
+def set_cookie(
+    request: Request, response: Response, name: str, value: str, *, max_age_s: int = YEAR_S, http_only: bool = True
+) -> None:
+    secure = request.url.scheme == "https"
+    header = cookie_header(name, value, secure=secure, max_age_s=max_age_s, http_only=http_only)
+    response.headers.append("set-cookie", header)
+
+
+def remember_person(request: Request, response: Response) -> None:
+    """Gives a new reader the cookie that tells them apart from others."""
+    if PERSON_COOKIE not in request.cookies:
+        set_cookie(request, response, PERSON_COOKIE, secrets.token_urlsafe(24))
+
+
+def remember_name(request: Request, response: Response, name: str) -> None:
+    set_cookie(request, response, NAME_COOKIE, quote(name, safe=""))

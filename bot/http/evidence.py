@@ -1,0 +1,189 @@
+"""The evidence behind a citation as markup: a document with the cited section marked, or a file with its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from bot.http.highlight import highlight_lines
+from bot.http.html import Child, Html, el
+from bot.http.posts_html import Reader
+from knowledge.types import Block, Locator, Passage
+
+SHORT_COMMIT_CHARS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """How much is shown around the cited part; a file of 20,000 lines must not stall a phone."""
+
+    blocks: int
+    lines: int
+
+
+PANEL = Window(blocks=60, lines=120)
+PAGE = Window(blocks=2000, lines=5000)
+
+
+def evidence_html(passage: Passage, reader: Reader, *, window: Window, full_path: str | None) -> Html:
+    """Header and text of `passage`; `full_path` links to the page that shows more."""
+    render = _code if passage.evidence_kind == "code" else _document
+    text = render(passage, reader, window)
+    return el("div", _header(passage, reader, full_path), text, class_=f"evidence {passage.evidence_kind}")
+
+
+def evidence_title(passage: Passage) -> str:
+    """The heading of a panel or page: what was cited, else the document."""
+    locator = passage.locator
+    if passage.evidence_kind == "code":
+        return passage.uri
+    return (locator.label if locator else None) or passage.title
+
+
+def safe_original(url: str | None) -> str | None:
+    """`url` when it leads to a web server; templates come from a file that people edit."""
+    if not url:
+        return None
+    parts = urlsplit(url)
+    return url if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def _header(passage: Passage, reader: Reader, full_path: str | None) -> Html:
+    kind = "commit" if passage.evidence_kind == "code" else "revision"
+    revision = el("span", reader.say(kind, id=passage.revision[:SHORT_COMMIT_CHARS]), title=passage.revision)
+    original = safe_original(passage.url)
+    links: list[Child] = []
+    if original:
+        links.append(_outside(original, reader.say("open_original")))
+    if full_path:
+        links.append(_outside(full_path, reader.say("open_full")))
+    return el(
+        "header",
+        el("h2", evidence_title(passage), id="evidence-title", tabindex="-1"),
+        el("p", [el("span", fact) for fact in _facts(passage, reader)], revision, class_="facts"),
+        el("p", links, class_="links") if links else None,
+    )
+
+
+def _facts(passage: Passage, reader: Reader) -> list[str]:
+    """What a reader needs to find the place again, without repeating the heading."""
+    locator = passage.locator
+    facts = [passage.title, passage.uri, passage.source]
+    if passage.evidence_kind == "code":
+        facts += [locator.symbol or "" if locator else "", _line_range(locator, reader) or ""]
+    elif locator and locator.page:
+        facts.append(reader.say("page_n", n=locator.page))
+    return [fact for fact in dict.fromkeys(facts) if fact and fact != evidence_title(passage)]
+
+
+def _outside(address: str, label: str) -> Html:
+    return el("a", label, href=address, target="_blank", rel="noopener noreferrer")
+
+
+def _line_range(locator: Locator | None, reader: Reader) -> str | None:
+    if not locator or not locator.start_line:
+        return None
+    end = locator.end_line or locator.start_line
+    if end == locator.start_line:
+        return reader.say("line_one", a=end)
+    return reader.say("lines", a=locator.start_line, b=end)
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def _document(passage: Passage, reader: Reader, window: Window) -> Html:
+    blocks = passage.blocks
+    first, last = _cited_blocks(passage)
+    start, stop = _around(first, last, len(blocks), window.blocks)
+    parts: list[Child] = []
+    if first is None:
+        parts.append(el("p", reader.say("evidence_place_unknown"), class_="note"))
+    if start:
+        parts.append(el("p", reader.say("left_out", n=start), class_="left-out"))
+    page: int | None = None
+    cited: list[Child] = []
+    for number in range(start, stop):
+        block = blocks[number]
+        into = cited if first is not None and last is not None and first <= number <= last else parts
+        if block.page is not None and block.page != page:
+            into.append(el("p", reader.say("page_n", n=block.page), class_="page-mark"))
+            page = block.page
+        into.append(_block(block, reader))
+        if number == last:
+            parts.append(el("section", cited, id="cited", class_="cited", aria_label=reader.say("cited_part")))
+    if stop < len(blocks):
+        parts.append(el("p", reader.say("left_out", n=len(blocks) - stop), class_="left-out"))
+    return el("div", parts, class_="document prose")
+
+
+def _cited_blocks(passage: Passage) -> tuple[int | None, int | None]:
+    locator = passage.locator
+    if locator is None or locator.first_block is None or locator.first_block >= len(passage.blocks):
+        return None, None
+    last = locator.last_block if locator.last_block is not None else locator.first_block
+    return locator.first_block, max(locator.first_block, min(last, len(passage.blocks) - 1))
+
+
+def _around(first: int | None, last: int | None, total: int, margin: int) -> tuple[int, int]:
+    if first is None or last is None:
+        return 0, min(total, 2 * margin)
+    return max(0, first - margin), min(total, last + 1 + margin)
+
+
+def _block(block: Block, reader: Reader) -> Html:
+    if block.kind == "heading":
+        return el(f"h{min(6, 2 + (block.level or 1))}", block.text)
+    if block.kind == "table" and block.rows:
+        return _table(block.rows, reader)
+    return el("p", block.text, class_="note" if block.kind == "note" else None)
+
+
+def _table(rows: Sequence[Sequence[str]], reader: Reader) -> Html:
+    head = el("thead", el("tr", [el("th", cell, scope="col") for cell in rows[0]])) if len(rows) > 1 else None
+    body = rows[1:] if head else rows
+    return el(
+        "div",
+        el("table", head, el("tbody", [el("tr", [el("td", cell) for cell in row]) for row in body])),
+        class_="scroll",
+        role="region",
+        tabindex="0",
+        aria_label=reader.say("table"),
+    )
+
+
+# --- code -----------------------------------------------------------------------------------------
+
+
+def _code(passage: Passage, reader: Reader, window: Window) -> Html:
+    locator = passage.locator
+    total = len(passage.lines)
+    first = locator.start_line - 1 if locator and locator.start_line and locator.start_line <= total else None
+    last = None
+    if first is not None and locator is not None:
+        last = max(first, min((locator.end_line or locator.start_line or 1), total) - 1)
+    start, stop = _around(first, last, total, window.lines)
+    marked = highlight_lines(passage.lines, file_name=passage.uri)
+    rows: list[Child] = []
+    for number in range(start, stop):
+        is_cited = first is not None and last is not None and first <= number <= last
+        rows.append(
+            el(
+                "tr",
+                el("td", str(number + 1), class_="line-number"),
+                el("td", Html(marked[number] or " "), class_="line"),
+                class_="cited" if is_cited else None,
+                id="cited" if number == first else None,
+            )
+        )
+    return el(
+        "div",
+        el("p", reader.say("left_out_lines", n=start), class_="left-out") if start else None,
+        el("table", el("tbody", rows), class_="code-lines"),
+        el("p", reader.say("left_out_lines", n=total - stop), class_="left-out") if stop < total else None,
+        class_="scroll code-scroll",
+        role="region",
+        tabindex="0",
+        aria_label=reader.say("code"),
+    )

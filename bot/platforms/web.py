@@ -1,0 +1,212 @@
+"""The `web` chat platform: channels and threads on Haechi's own page, kept in bot.sqlite3.
+
+The HTTP side (bot/http) renders what stands here and calls `submit` and `vote`; towards the bot this is an adapter like
+the ones of Slack and Mattermost. Database calls run in threads so that an fsync never stalls the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from bot.errors import PlatformError
+from bot.platforms.web_events import ChangeLog
+from bot.ports import Receive, ReplyStream
+from bot.store import Store
+from bot.types import Author, FeedbackGiven, Message, Reply, ThreadRef, Vote
+from bot.web_posts import Post, WebPosts
+from knowledge.types import ToolStatus
+
+NAME = "web"
+
+
+class WebPlatform:
+    """Implements bot.ports.ChatPlatform."""
+
+    name = NAME
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Callable[[], datetime],
+        new_id: Callable[[], str],
+        bot_name: str = "haechi",
+        public_url: str = "",
+    ) -> None:
+        self.bot = Author(id=f"bot:{bot_name}", display_name=bot_name, is_bot=True)
+        self.posts = WebPosts(store, platform=NAME, clock=clock, new_id=new_id)
+        self.changes = ChangeLog(new_id())
+        self._clock = clock
+        self._public_url = public_url.rstrip("/")
+        self._mention = mention_pattern(bot_name)
+        self._receive: Receive | None = None
+        self._closed = asyncio.Event()
+
+    # --- towards the bot ----------------------------------------------------------------------
+
+    async def listen(self, receive: Receive) -> None:
+        """Hands over what was typed while nobody listened, then everything new, until `close`."""
+        self._receive = receive
+        try:
+            for post in await asyncio.to_thread(self.posts.undelivered):
+                await self._deliver(post)
+            await self._closed.wait()
+        finally:
+            self._receive = None
+
+    async def fetch_thread(self, thread: ThreadRef, limit: int) -> Sequence[Message]:
+        posts = await asyncio.to_thread(self.posts.thread, thread.channel_id, thread.root_id, limit=limit)
+        return [self._message(post) for post in posts if post.private_to is None and post.final]
+
+    async def post(self, reply: Reply) -> str:
+        await self._require_thread(reply.thread)
+        post_id = await asyncio.to_thread(self.posts.add_reply, reply, self.bot)
+        self._changed(reply.thread, post_id)
+        return post_id
+
+    async def edit(self, post_id: str, reply: Reply) -> None:
+        if not await asyncio.to_thread(self.posts.change_reply, post_id, reply, edited=True):
+            raise PlatformError(f"The web page has no post {post_id} of the bot that could be edited.")
+        self._changed(reply.thread, post_id)
+
+    def stream(self, thread: ThreadRef, delivery_id: str) -> ReplyStream:
+        return WebStream(self, thread, delivery_id)
+
+    async def respond_private(self, thread: ThreadRef, user_id: str, markdown: str) -> None:
+        await self._require_thread(thread)
+        post_id = await asyncio.to_thread(self.posts.add_private, thread, self.bot, user_id, markdown)
+        self._changed(thread, post_id)
+
+    async def react(self, message: Message, emoji: str) -> None:
+        await asyncio.to_thread(self.posts.set_reaction, message.id, emoji)
+        self._changed(message.thread, message.id)
+
+    async def find_own(self, thread: ThreadRef, delivery_id: str) -> str | None:
+        found = await asyncio.to_thread(self.posts.find_reply, thread, delivery_id, final=True)
+        return found.id if found else None
+
+    def permalink(self, thread: ThreadRef, post_id: str) -> str | None:
+        return f"{self._public_url}{thread_path(thread.channel_id, thread.root_id)}#post-{post_id}"
+
+    async def check(self) -> ToolStatus:
+        listening = self._receive is not None
+        return ToolStatus(
+            name=NAME,
+            state="ok" if listening else "down",
+            detail="The page takes questions." if listening else "The page is not being listened to yet.",
+            checked_at=self._clock(),
+        )
+
+    async def close(self) -> None:
+        self._closed.set()
+        self.changes.close()
+
+    # --- towards the page ---------------------------------------------------------------------
+
+    async def submit(
+        self, *, channel_id: str, root_id: str | None, author: Author, text: str, client_key: str | None = None
+    ) -> Post:
+        """The post, once the bot has saved it; sending again with the same `client_key` gives the same post.
+
+        Before the bot listens the post waits in the database and is handed over when it does. Raises LookupError when
+        channel or thread are not there.
+        """
+        if await asyncio.to_thread(self.posts.channel, channel_id) is None:
+            raise LookupError(channel_id)
+        if root_id is not None and await asyncio.to_thread(self.posts.summary, channel_id, root_id) is None:
+            raise LookupError(root_id)
+        post = await asyncio.to_thread(
+            self.posts.add_message,
+            channel_id=channel_id,
+            root_id=root_id,
+            author=author,
+            text=unicodedata.normalize("NFC", text),
+            client_key=client_key,
+        )
+        self._changed(post.thread, post.id)
+        if not post.delivered:
+            await self._deliver(post)
+        return post
+
+    async def vote(self, *, post_id: str, author: Author, vote: Vote, comment: str) -> None:
+        """Passes feedback on. Raises LookupError when there is no such answer that this person can see."""
+        post = await asyncio.to_thread(self.posts.find, post_id)
+        if post is None or not post.author.is_bot or not post.final or not post.visible_to(author.id):
+            raise LookupError(post_id)
+        await asyncio.to_thread(self.posts.vote, post_id, author.id, vote)
+        if self._receive is not None:
+            await self._receive(FeedbackGiven(reply_id=post_id, author=author, vote=vote, comment=comment))
+
+    def mentions_bot(self, text: str) -> bool:
+        return self._mention.search(text) is not None
+
+    # --- inside -------------------------------------------------------------------------------
+
+    async def _deliver(self, post: Post) -> None:
+        if self._receive is None:
+            return
+        await self._receive(self._message(post))
+        await asyncio.to_thread(self.posts.mark_delivered, post.id)
+
+    def _message(self, post: Post) -> Message:
+        return Message(
+            id=post.id,
+            thread=post.thread,
+            author=post.author,
+            text=post.text if post.author.is_bot else without_mention(post.text, self._mention),
+            mentions_bot=not post.author.is_bot and self.mentions_bot(post.text),
+            is_direct=False,
+            attachments=(),
+            posted_at=post.posted_at,
+            delivery_id=post.delivery_id or post.id,
+        )
+
+    async def _require_thread(self, thread: ThreadRef) -> None:
+        if await asyncio.to_thread(self.posts.summary, thread.channel_id, thread.root_id) is None:
+            raise PlatformError(f"The web page has no thread {thread.root_id} in channel {thread.channel_id}.")
+
+    def _changed(self, thread: ThreadRef, post_id: str) -> None:
+        self.changes.add(channel_id=thread.channel_id, root_id=thread.root_id, post_id=post_id)
+
+
+class WebStream:
+    """Implements bot.ports.ReplyStream: every piece is stored before it is shown, so a restart keeps it."""
+
+    def __init__(self, platform: WebPlatform, thread: ThreadRef, delivery_id: str) -> None:
+        self._platform = platform
+        self._thread = thread
+        self._delivery_id = delivery_id
+        self._text = ""
+
+    async def append(self, markdown: str) -> None:
+        self._text += markdown
+        await self._platform.post(self._reply())
+
+    async def finish(self, reply: Reply) -> str:
+        return await self._platform.post(reply)
+
+    def _reply(self) -> Reply:
+        return Reply(thread=self._thread, markdown=self._text, citations=(), delivery_id=self._delivery_id, final=False)
+
+
+def thread_path(channel_id: str, root_id: str) -> str:
+    """The address of a thread on the page."""
+    return f"/c/{channel_id}/t/{root_id}"
+
+
+def mention_pattern(bot_name: str) -> re.Pattern[str]:
+    """Finds "@name" anywhere, with a Korean particle attached too ("@haechi야"), but not inside an e-mail address,
+    a longer name ("@haechi-test") or a host ("@haechi.com")."""
+    name = re.escape(unicodedata.normalize("NFC", bot_name))
+    return re.compile(rf"(?<![A-Za-z0-9._%+\-@])[@＠]{name}(?![A-Za-z0-9_\-@]|\.[A-Za-z0-9])", re.IGNORECASE)
+
+
+def without_mention(text: str, pattern: re.Pattern[str]) -> str:
+    """`text` as a question: mentions of the bot taken out, with a particle of address ("@haechi야") and the comma
+    or colon that separates them from the rest."""
+    mention = re.compile(rf"(?:{pattern.pattern})(?:(?:야|아|님|씨)(?![가-힣]))?", pattern.flags)
+    return re.sub(r"[ \t]{2,}", " ", mention.sub(" ", text)).strip(" \t\n,:")
