@@ -87,6 +87,9 @@ class VectorIndex(Protocol):
     def ids(self, collection: str) -> set[str]:
         """All ids of a collection; an unknown collection is empty."""
 
+    def count(self, collection: str) -> int:
+        """How many vectors a collection holds; an unknown one holds none."""
+
     def collections(self) -> set[str]:
         """Names of all collections."""
 

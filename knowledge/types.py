@@ -283,6 +283,8 @@ class SyncReport:
     pending: int = 0  # vectors still missing when the run ended
     dry_run: bool = False
     documents: tuple[DocumentReport, ...] = ()  # filled by a dry run
+    problem: str | None = None  # why the source as a whole, or its vectors, could not be brought up to date
+    stopped: bool = False  # ended before it was complete because it was asked to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

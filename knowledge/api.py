@@ -1,0 +1,298 @@
+"""The only door of the package: search, read, list, evidence pages, sync, status. Every read is limited by a Scope."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knowledge.catalog import Catalog
+from knowledge.errors import NotFound, SourceMissing, UnknownSource
+from knowledge.index.collections import collection_name
+from knowledge.index.keywords_fts import FtsKeywordIndex
+from knowledge.index.lazy import LazyVectorIndex
+from knowledge.index.reconcile import reconcile
+from knowledge.index.spaces import EmbedderShelf, RecordedEmbedder
+from knowledge.index.vector_cache import VectorCache
+from knowledge.lookup import find_documents, read_section
+from knowledge.passages import CodeSource, passage_of
+from knowledge.ports import Embedder, Reranker, Source, VectorIndex
+from knowledge.status import check_tools, source_status
+from knowledge.sync import Syncer, interrupted_jobs
+from knowledge.types import (
+    Chunk,
+    DocumentSummary,
+    Evidence,
+    EvidenceKind,
+    Passage,
+    Progress,
+    Scope,
+    SourceConfig,
+    SourceStatus,
+    SyncReport,
+    ToolStatus,
+)
+
+if TYPE_CHECKING:
+    from knowledge.retrieval.calibration import Calibrations
+    from knowledge.retrieval.pipeline import SearchPipeline
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeConfig:
+    """Where the data lies, what is read, and which embedders each kind of evidence uses."""
+
+    data_dir: Path
+    sources: tuple[SourceConfig, ...]
+    embedders: Mapping[EvidenceKind, tuple[str, ...]]
+    ollama_url: str = "http://127.0.0.1:11434"
+    chroma_url: str | None = None
+    vector_cache: Path | None = None
+    workers: int = 2
+
+    def source(self, name: str) -> SourceConfig:
+        """The entry of that name. Raises UnknownSource, which names the known ones."""
+        for config in self.sources:
+            if config.name == name:
+                return config
+        known = ", ".join(config.name for config in self.sources) or "none"
+        raise UnknownSource(f'There is no source "{name}": the configuration has {known}')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapters:
+    """What may be put in place of the real adapters: by tests, benchmarks and later versions.
+
+    An embedder given here computes in this process; the built-in ones compute in worker processes.
+    """
+
+    embedder: Callable[[str], Embedder] | None = None
+    source: Callable[[SourceConfig], Source] | None = None
+    vectors: Callable[[], VectorIndex] | None = None
+    reranker: Reranker | None = None
+    calibrations: Calibrations | None = None
+    on_step: Callable[[str], None] = field(default=lambda step: None)
+    max_catalog_pages: int | None = None  # as if the disk were that small
+
+
+class Knowledge:
+    """Synchronous and thread-safe. The caller holds the lock of the data folder."""
+
+    def __init__(
+        self,
+        config: KnowledgeConfig,
+        *,
+        catalog: Catalog,
+        cache: VectorCache,
+        clock: Callable[[], datetime],
+        adapters: Adapters,
+    ) -> None:
+        self._config = config
+        self._catalog = catalog
+        self._cache = cache
+        self._clock = clock
+        self._adapters = adapters
+        self._shelf = EmbedderShelf(adapters.embedder or partial(_build_embedder, ollama_url=config.ollama_url))
+        self._after_crash = interrupted_jobs(catalog, now=clock())
+        self._vectors = LazyVectorIndex(adapters.vectors or self._open_chroma, reconcile=self._reconcile)
+        self._keywords = FtsKeywordIndex(catalog)
+        self._pipeline: SearchPipeline | None = None
+        self._calibrations: Calibrations | None = adapters.calibrations
+        self._building = threading.Lock()
+        self._syncer = Syncer(
+            config=config,
+            catalog=catalog,
+            cache=cache,
+            vectors=self._vectors,
+            shelf=self._shelf,
+            build_source=adapters.source or build_source,
+            clock=clock,
+            embed_in_workers=adapters.embedder is None,
+            on_step=adapters.on_step,
+        )
+
+    @classmethod
+    def open(
+        cls, config: KnowledgeConfig, *, clock: Callable[[], datetime] = utc_now, adapters: Adapters | None = None
+    ) -> Knowledge:
+        """The knowledge in `config.data_dir`, created when missing. Raises NewerData, CatalogCorrupt, StorageFull.
+
+        Models and the vector index are opened when they are needed first.
+        """
+        adapters = adapters or Adapters()
+        names = [source.name for source in config.sources]
+        catalog = Catalog.open(
+            config.data_dir / "catalog.sqlite3", configured=names, max_pages=adapters.max_catalog_pages
+        )
+        try:
+            cache = VectorCache(config.vector_cache or config.data_dir / "vectors.sqlite3")
+        except BaseException:
+            catalog.close()
+            raise
+        return cls(config, catalog=catalog, cache=cache, clock=clock, adapters=adapters)
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def search(self, query: str, *, scope: Scope, top_k: int = 8, kind: EvidenceKind | None = None) -> Evidence:
+        """Ranked evidence with the gate's verdict. A tool that is down is named in it, never hidden."""
+        return self._search_pipeline().search(query, scope=scope, top_k=top_k, kind=kind)
+
+    def read(self, document: str, label: str, *, scope: Scope) -> tuple[Chunk, ...]:
+        """All parts of one section or definition, in order. Raises NotFound, which names what is near."""
+        found = find_documents(self.list_documents(scope=scope), document)
+        return read_section(self._catalog, found, label, self._catalog.active_generations(scope))
+
+    def list_documents(self, *, scope: Scope) -> list[DocumentSummary]:
+        """What the sources of the scope hold, the failed ones too, by source and uri."""
+        return self._catalog.summaries(scope)
+
+    def passage(self, chunk_id: str, *, scope: Scope) -> Passage:
+        """The whole masked text around a chunk. Raises NotFound when it has gone or is not in the scope."""
+        generations = self._catalog.active_generations(scope)
+        chunk = self._catalog.visible_chunks([chunk_id], generations).get(chunk_id)
+        if chunk is None:
+            raise NotFound("This evidence is not in the index any more, or not among the sources you may see")
+        config = self._config.source(chunk.locator.source)
+        return passage_of(
+            self._catalog, chunk, generations, config=config, code_source=lambda: self._code_source(config)
+        )
+
+    # --- keeping up to date -----------------------------------------------------------------------
+
+    def sync(
+        self,
+        *,
+        sources: Iterable[str] | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> list[SyncReport]:
+        """One report a source. A source that fails as a whole has `problem` set and keeps what it had.
+
+        Raises UnknownSource, Busy while another sync runs, StorageFull; SourceMissing only when every wanted source
+        is missing.
+        """
+        return self._syncer.sync(
+            None if sources is None else tuple(sources),
+            dry_run=dry_run,
+            force=force,
+            progress=progress or (lambda step: None),
+            should_stop=should_stop or (lambda: False),
+        )
+
+    def status(self, *, scope: Scope) -> list[SourceStatus]:
+        """One line a configured source of the scope, synced or not."""
+        visible = [config for config in self._config.sources if scope.allows(config.name)]
+        return [
+            source_status(
+                self._catalog,
+                config,
+                embedders=self._embedders_of(config),
+                is_calibrated=self._is_calibrated,
+            )
+            for config in visible
+        ]
+
+    def check(self) -> list[ToolStatus]:
+        """Whether catalog, vector index and embedders answer; loads no model."""
+        names = dict.fromkeys(name for config in self._config.sources for name in self._embedders_of(config))
+        return check_tools(self._catalog, self._vectors, self._shelf, list(names), now=self._clock())
+
+    def warm_up(self) -> None:
+        """Opens what the first search would have to open. Raises what that search would have reported as degraded."""
+        self._search_pipeline()
+        self._vectors.opened()
+
+    def close(self) -> None:
+        self._vectors.close()
+        self._cache.close()
+        self._catalog.close()
+
+    # --- composition ------------------------------------------------------------------------------
+
+    def _search_pipeline(self) -> SearchPipeline:
+        with self._building:
+            if self._pipeline is None:
+                from knowledge.retrieval.pipeline import SearchPipeline
+
+                self._pipeline = SearchPipeline(
+                    catalog=self._catalog,
+                    keywords=self._keywords,
+                    vectors=self._vectors,
+                    spaces=self._spaces,
+                    reranker=self._adapters.reranker,
+                    calibrations=self._read_calibrations(),
+                    clock=self._clock,
+                )
+            return self._pipeline
+
+    def _spaces(self, source: str) -> Sequence[tuple[Embedder, str]]:
+        """Embedders and collections of the generation that is shown."""
+        shown = next((g for g in self._catalog.generations(source) if g.state == "active"), None)
+        if shown is None:
+            return []
+        return [
+            (
+                RecordedEmbedder(self._shelf, recorded, recorded.space, source=source),
+                collection_name(self._catalog.installation, source, recorded.space.key),
+            )
+            for recorded in shown.spaces
+            if recorded.space is not None
+        ]
+
+    def _embedders_of(self, config: SourceConfig) -> tuple[str, ...]:
+        return tuple(self._config.embedders.get(config.evidence_kind, ()))
+
+    def _open_chroma(self) -> VectorIndex:
+        from knowledge.index.vectors_chroma import ChromaIndex
+
+        if self._config.chroma_url is not None:
+            return ChromaIndex.server(self._config.chroma_url)
+        return ChromaIndex.embedded(self._config.data_dir / "chroma")
+
+    def _reconcile(self, vectors: VectorIndex) -> None:
+        reconcile(self._catalog, vectors, self._cache, thorough=self._after_crash)
+
+    def _read_calibrations(self) -> Calibrations:
+        if self._calibrations is None:
+            from knowledge.retrieval.calibration import Calibrations
+
+            self._calibrations = Calibrations.load(self._config.data_dir)
+        return self._calibrations
+
+    def _is_calibrated(self, source: str) -> bool:
+        return False
+
+    def _code_source(self, config: SourceConfig) -> CodeSource:
+        source = (self._adapters.source or build_source)(config)
+        if not hasattr(source, "file_at"):
+            raise NotFound(f"Source {config.name} holds no code any more: run `haechi ingest`")
+        return source  # type: ignore[return-value]
+
+
+def build_source(config: SourceConfig) -> Source:
+    """The adapter of a `[[sources]]` entry. Raises SourceMissing when it names no place that this version can read."""
+    if config.path is None:
+        raise SourceMissing(f'Source "{config.name}" has no path: clone {config.url} and set `path` to the clone')
+    if config.kind == "repository":
+        from knowledge.sources.git import GitSource
+
+        return GitSource(config.name, config.path, config.branch, config.include, config.exclude)
+    from knowledge.sources.files import FolderSource
+
+    return FolderSource(config.name, config.path, config.include, config.exclude)
+
+
+def _build_embedder(name: str, *, ollama_url: str) -> Embedder:
+    from knowledge.embed.registry import build_embedder
+
+    return build_embedder(name, ollama_url=ollama_url)

@@ -1,0 +1,65 @@
+"""A vector index that is opened when it is needed first: most commands never load Chroma."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from knowledge.ports import VectorIndex, Vectors
+
+
+class LazyVectorIndex:
+    """Opens an index at its first use and has it reconciled before anybody else sees it.
+
+    An index that cannot be opened raises ToolDown at each use, and is tried again at the next one.
+    """
+
+    def __init__(self, open_index: Callable[[], VectorIndex], *, reconcile: Callable[[VectorIndex], None]) -> None:
+        self._open_index = open_index
+        self._reconcile = reconcile
+        self._lock = threading.Lock()
+        self._index: VectorIndex | None = None
+        self._closed = False
+
+    @property
+    def is_open(self) -> bool:
+        return self._index is not None
+
+    def opened(self) -> VectorIndex:
+        """The index, opened and reconciled. Raises ToolDown, StorageFull."""
+        with self._lock:
+            if self._index is None:
+                if self._closed:
+                    raise ValueError("The vector index has been closed")
+                index = self._open_index()
+                self._reconcile(index)
+                self._index = index
+            return self._index
+
+    def upsert(self, collection: str, ids: Sequence[str], vectors: Vectors) -> None:
+        self.opened().upsert(collection, ids, vectors)
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        self.opened().delete(collection, ids)
+
+    def search(self, collection: str, vector: Vectors, limit: int) -> Sequence[tuple[str, float]]:
+        return self.opened().search(collection, vector, limit)
+
+    def ids(self, collection: str) -> set[str]:
+        return self.opened().ids(collection)
+
+    def count(self, collection: str) -> int:
+        return self.opened().count(collection)
+
+    def collections(self) -> set[str]:
+        return self.opened().collections()
+
+    def drop(self, collection: str) -> None:
+        self.opened().drop(collection)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._index is not None:
+                self._index.close()
+                self._index = None

@@ -1,0 +1,349 @@
+"""Keeps one source up to date: discover, compare, read, write, embed, take over, clean up.
+
+Everything that is committed stays when a run is stopped or killed; the next run picks up the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Literal
+
+from knowledge.catalog import Catalog
+from knowledge.catalog_generations import Generation
+from knowledge.catalog_rows import PreparedDocument
+from knowledge.catalog_writes import delete_document, put_document
+from knowledge.errors import KnowledgeError, NotFound, PermanentError, TransientError
+from knowledge.index.collections import collection_name
+from knowledge.index.reconcile import remove_unused_vectors
+from knowledge.index.spaces import EmbedderShelf
+from knowledge.ingest_embed import VectorFiller
+from knowledge.ingest_generation import (
+    finish_generation,
+    generations_to_write,
+    remove_retired,
+    wanted_spaces,
+)
+from knowledge.ingest_plan import SyncPlan, make_plan
+from knowledge.ingest_prepare import PrepareTask, failed, failed_item, prepare
+from knowledge.ports import Source, VectorIndex
+from knowledge.types import DocumentReport, FailedItem, Progress, SourceConfig, SyncReport
+from knowledge.workers import Inline, WorkerPool
+
+INLINE_ITEMS = 3
+INLINE_BYTES = 200_000
+# formats whose readers are native code: a file that crashes one must not take the owner with it
+NEVER_INLINE = frozenset({".pdf", ".hwp", ".hwpx", ".doc", ".xls", ".ppt"})
+VECTORS_REMOVED_AT_ONCE = 2_000
+
+ProgressHook = Callable[[Progress], None]
+Stage = Literal["discover", "read", "embed", "done"]
+Change = Literal["added", "updated", "deleted", "unchanged", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncTools:
+    """What a sync works with."""
+
+    catalog: Catalog
+    vectors: VectorIndex
+    filler: VectorFiller
+    shelf: EmbedderShelf
+    clock: Callable[[], datetime]
+    workers: int
+    on_step: Callable[[str], None]
+
+
+@dataclass(slots=True)
+class _Outcome:
+    failed: list[FailedItem] = field(default_factory=list)
+    documents: list[DocumentReport] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    embedded: int = 0
+    removed_ids: set[str] = field(default_factory=set)
+    vanished: set[str] = field(default_factory=set)
+    processed: set[str] = field(default_factory=set)
+
+
+class SourceSync:
+    """One run over one source."""
+
+    def __init__(
+        self,
+        tools: SyncTools,
+        config: SourceConfig,
+        source: Source,
+        embedders: Sequence[str],
+        *,
+        progress: ProgressHook,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self._tools = tools
+        self._catalog = tools.catalog
+        self._config = config
+        self._source = source
+        self._embedders = embedders
+        self._progress = progress
+        self._should_stop = should_stop
+
+    def run(self, *, force: bool) -> SyncReport:
+        """Brings the catalog and the vectors up to date. Raises SourceMissing, StorageFull and other errors."""
+        started = self._tools.clock()
+        self._report_progress("discover", 0, None)
+        discovery = self._source.discover()
+        spaces, problems = wanted_spaces(self._tools.shelf, self._embedders)
+        generations = generations_to_write(self._catalog, self._config, spaces, now=started)
+        known = {g.id: self._catalog.known_documents(g.id) for g in generations}
+        plan = make_plan(discovery, known, generations, force=force)
+        outcome = _Outcome(problems=problems)
+        self._delete_gone(plan, outcome, moved=False)
+        self._keep_revisions(plan, discovery.revision)
+        self._read(plan, discovery.revision, outcome)
+        complete = not self._should_stop()
+        if complete:
+            self._delete_gone(plan, outcome, moved=True)
+            self._record_complete(generations, plan, discovery.revision, outcome)
+        self._remove_vectors(generations, outcome, at_least=1)
+        self._embed(generations, outcome)
+        self._finish(generations, outcome)
+        return self._report(plan, outcome, started, stopped=self._should_stop())
+
+    def preview(self, *, force: bool) -> SyncReport:
+        """What `run` would do, document by document; nothing is written."""
+        started = self._tools.clock()
+        discovery = self._source.discover()
+        shown = [g for g in self._catalog.generations(self._config.name) if g.state == "active"]
+        known = {g.id: self._catalog.known_documents(g.id) for g in shown}
+        generation = shown or [_nothing_yet(self._config.name)]
+        plan = make_plan(discovery, known or {generation[0].id: {}}, generation, force=force)
+        outcome = _Outcome()
+        for prepared in self._prepared(plan, discovery.revision, outcome):
+            outcome.documents.append(_document_report(prepared, plan))
+            if prepared.status == "failed":
+                outcome.failed.append(FailedItem(uri=prepared.uri, reason=prepared.reason or ""))
+        outcome.documents.extend(DocumentReport(uri=uri, change="deleted") for uri in plan.deleted)
+        for kept in plan.kept.get(generation[0].id, ()):
+            outcome.documents.append(DocumentReport(uri=kept.uri, change="unchanged"))
+        outcome.documents.sort(key=lambda report: report.uri)
+        return self._report(plan, outcome, started, stopped=self._should_stop(), dry_run=True)
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def _read(self, plan: SyncPlan, revision: str, outcome: _Outcome) -> None:
+        total = len(plan.to_read)
+        for done, prepared in enumerate(self._prepared(plan, revision, outcome), start=1):
+            self._write(plan, prepared, outcome)
+            self._report_progress("read", done, total, prepared.uri)
+
+    def _prepared(self, plan: SyncPlan, revision: str, outcome: _Outcome) -> Iterator[PreparedDocument]:
+        """Prepared documents as they are done; what has gone meanwhile is left out."""
+        unfetched: list[PreparedDocument] = []
+        small = len(plan.to_read) <= INLINE_ITEMS and all(
+            item.size_bytes <= INLINE_BYTES and PurePosixPath(item.uri).suffix.lower() not in NEVER_INLINE
+            for item in plan.to_read
+        )
+        runner: WorkerPool[PrepareTask, PreparedDocument] | Inline[PrepareTask, PreparedDocument] = (
+            Inline(prepare) if small else WorkerPool(prepare, workers=self._tools.workers)
+        )
+        try:
+            tasks = self._tasks(plan, revision, outcome, unfetched)
+            for task, result in runner.run(tasks, should_stop=self._should_stop):
+                yield from unfetched
+                unfetched.clear()
+                yield result if isinstance(result, PreparedDocument) else failed(task, _reason(task.uri, result))
+            yield from unfetched
+        finally:
+            runner.close()
+
+    def _tasks(
+        self, plan: SyncPlan, revision: str, outcome: _Outcome, unfetched: list[PreparedDocument]
+    ) -> Iterator[PrepareTask]:
+        for item in plan.to_read:
+            version = revision if self._config.kind == "repository" else item.content_hash
+            try:
+                content = self._source.fetch(item.uri)
+            except NotFound:
+                outcome.vanished.add(item.uri)
+                continue
+            except PermanentError as error:
+                unfetched.append(
+                    failed_item(
+                        source=self._config.name,
+                        uri=item.uri,
+                        content_hash=item.content_hash,
+                        revision=version,
+                        reason=str(error),
+                    )
+                )
+                continue
+            yield PrepareTask(
+                source=self._config.name,
+                kind=self._config.kind,
+                uri=item.uri,
+                content_hash=item.content_hash,
+                revision=version,
+                content=content,
+            )
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def _write(self, plan: SyncPlan, prepared: PreparedDocument, outcome: _Outcome) -> None:
+        with self._catalog.transaction() as connection:
+            for generation in plan.targets[prepared.uri]:
+                outcome.removed_ids |= put_document(connection, generation, prepared, now=self._tools.clock())
+            self._tools.on_step("document-written")
+        self._tools.on_step("document-committed")
+        outcome.processed.add(prepared.uri)
+        if prepared.status == "failed":
+            outcome.failed.append(FailedItem(uri=prepared.uri, reason=prepared.reason or ""))
+
+    def _delete_gone(self, plan: SyncPlan, outcome: _Outcome, *, moved: bool) -> None:
+        for generation, documents in plan.gone.items():
+            for document in documents:
+                if (document.uri in plan.moved) == moved:
+                    with self._catalog.transaction() as connection:
+                        outcome.removed_ids |= delete_document(connection, generation, document.number)
+                    self._tools.on_step("document-deleted")
+
+    def _keep_revisions(self, plan: SyncPlan, revision: str) -> None:
+        """Unchanged files of a repository belong to the new commit too: permalinks point to what is shown."""
+        if self._config.kind != "repository":
+            return
+        outdated = [
+            (revision, document.number)
+            for documents in plan.kept.values()
+            for document in documents
+            if document.revision != revision
+        ]
+        if outdated:
+            with self._catalog.transaction() as connection:
+                connection.executemany("UPDATE documents SET revision = ? WHERE number = ?", outdated)
+
+    def _record_complete(
+        self, generations: Sequence[Generation], plan: SyncPlan, revision: str, outcome: _Outcome
+    ) -> None:
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "UPDATE sources SET kind = ?, revision = ?, last_sync = ?, problem = NULL WHERE name = ?",
+                (self._config.kind, revision, self._tools.clock().isoformat(), self._config.name),
+            )
+            connection.executemany("UPDATE generations SET complete = 1 WHERE id = ?", [(g.id,) for g in generations])
+            connection.execute("DELETE FROM skipped WHERE source = ?", (self._config.name,))
+            connection.executemany(
+                "INSERT OR REPLACE INTO skipped (source, uri, reason) VALUES (?, ?, ?)",
+                [(self._config.name, item.uri, item.reason) for item in plan.skipped],
+            )
+        self._tools.on_step("documents-complete")
+
+    # --- vectors ----------------------------------------------------------------------------------
+
+    def _remove_vectors(self, generations: Sequence[Generation], outcome: _Outcome, *, at_least: int) -> None:
+        if len(outcome.removed_ids) < at_least:
+            return
+        unused = sorted(outcome.removed_ids - self._catalog.ids_in_use(outcome.removed_ids))
+        outcome.removed_ids.clear()
+        spaces = {recorded.space.key for g in generations for recorded in g.spaces if recorded.space is not None}
+        try:
+            for key in spaces:
+                name = collection_name(self._catalog.installation, self._config.name, key)
+                self._tools.vectors.delete(name, unused)
+            self._tools.on_step("vectors-removed")
+        except TransientError as error:
+            outcome.problems.append(str(error))
+
+    def _embed(self, generations: Sequence[Generation], outcome: _Outcome) -> None:
+        for generation in generations:
+            for recorded in generation.spaces:
+                if self._should_stop():
+                    return
+                if recorded.space is None or not self._catalog.pending_count(generation.id, recorded.embedder):
+                    continue
+                space, _ = self._tools.shelf.space_of(recorded.embedder)
+                if space != recorded.space:
+                    continue  # the embedder is down, or has changed: a new generation is being built for it
+                filled = self._tools.filler.fill(
+                    generation,
+                    recorded,
+                    self._tools.shelf.get(recorded.embedder),
+                    should_stop=self._should_stop,
+                    progress=partial(self._report_embedding, recorded.embedder),
+                )
+                outcome.embedded += filled.embedded
+                if filled.problem is not None:
+                    outcome.problems.append(filled.problem)
+
+    def _finish(self, generations: Sequence[Generation], outcome: _Outcome) -> None:
+        """Lets a complete generation take over, and removes what nobody needs any more."""
+        for generation in generations:
+            if not self._should_stop() and finish_generation(self._catalog, generation, now=self._tools.clock()):
+                self._tools.on_step("taken-over")
+        if not self._should_stop() and remove_retired(self._catalog, self._config.name, should_stop=self._should_stop):
+            self._tools.on_step("retired-removed")
+            try:
+                remove_unused_vectors(self._catalog, self._tools.vectors, self._config.name)
+            except TransientError as error:
+                outcome.problems.append(str(error))
+
+    # --- reporting --------------------------------------------------------------------------------
+
+    def _report(
+        self, plan: SyncPlan, outcome: _Outcome, started: datetime, *, stopped: bool, dry_run: bool = False
+    ) -> SyncReport:
+        shown = self._catalog.generations(self._config.name)
+        active = next((g for g in shown if g.state == "active"), None)
+        chunks = self._catalog.counts(active.id)[1] if active is not None else 0
+        pending = 0
+        if active is not None:
+            pending = sum(self._catalog.pending_count(active.id, recorded.embedder) for recorded in active.spaces)
+        done = outcome.processed if not dry_run else {report.uri for report in outcome.documents}
+        failures = {item.uri for item in outcome.failed}
+        self._report_progress("done", len(done), len(plan.to_read))
+        return SyncReport(
+            source=self._config.name,
+            added=len((plan.added & done) - failures),
+            updated=len((plan.updated & done) - failures),
+            deleted=len(plan.deleted),
+            unchanged=plan.unchanged,
+            failed=tuple(sorted(outcome.failed, key=lambda item: item.uri)),
+            duration_s=(self._tools.clock() - started).total_seconds(),
+            chunks=sum(report.chunks for report in outcome.documents) if dry_run else chunks,
+            embedded=outcome.embedded,
+            pending=pending,
+            dry_run=dry_run,
+            documents=tuple(outcome.documents),
+            problem="; ".join(dict.fromkeys(outcome.problems)) or None,
+            stopped=stopped,
+        )
+
+    def _report_embedding(self, embedder: str, done: int, total: int) -> None:
+        self._report_progress("embed", done, total, embedder)
+
+    def _report_progress(self, stage: Stage, done: int, total: int | None, detail: str = "") -> None:
+        self._progress(Progress(source=self._config.name, stage=stage, done=done, total=total, detail=detail))
+
+
+def _document_report(prepared: PreparedDocument, plan: SyncPlan) -> DocumentReport:
+    change: Change = "failed" if prepared.status == "failed" else "added" if prepared.uri in plan.added else "updated"
+    reason = (prepared.reason,) if prepared.reason else ()
+    return DocumentReport(
+        uri=prepared.uri,
+        change=change,
+        format=prepared.format,
+        extractor=prepared.extractor,
+        blocks=len(prepared.blocks),
+        chunks=len(prepared.drafts),
+        warnings=(*prepared.warnings, *reason),
+    )
+
+
+def _reason(uri: str, error: object) -> str:
+    if isinstance(error, KnowledgeError):
+        return str(error)
+    return f"{uri} could not be read ({type(error).__name__}: {error}): report it, or exclude the file from the source"
+
+
+def _nothing_yet(source: str) -> Generation:
+    return Generation(id=0, source=source, state="active", fingerprint="", complete=False, spaces=())

@@ -1,0 +1,80 @@
+"""What has to be read, removed and kept: a discovery against what the catalog knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from knowledge.catalog_generations import Generation
+from knowledge.catalog_rows import KnownDocument
+from knowledge.types import Discovered, Discovery, SkippedItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncPlan:
+    """`targets` of an item are the generations that need it; counts speak of the shown generation."""
+
+    to_read: tuple[Discovered, ...]
+    targets: Mapping[str, tuple[int, ...]]  # uri -> generation ids
+    gone: Mapping[int, tuple[KnownDocument, ...]]  # generation id -> documents that are not there any more
+    kept: Mapping[int, tuple[KnownDocument, ...]]  # generation id -> documents whose content is unchanged
+    added: frozenset[str]
+    updated: frozenset[str]
+    deleted: frozenset[str]
+    unchanged: int
+    skipped: tuple[SkippedItem, ...]
+    moved: frozenset[str]  # gone uris whose content comes back under another uri: removed last
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.to_read and not any(self.gone.values())
+
+
+def make_plan(
+    discovery: Discovery,
+    known: Mapping[int, Mapping[str, KnownDocument]],
+    generations: Sequence[Generation],
+    *,
+    force: bool,
+) -> SyncPlan:
+    """The work that makes every one of `generations` hold exactly `discovery`; the first of them is the shown one."""
+    items: dict[str, Discovered] = {}
+    skipped = list(discovery.skipped)
+    for item in discovery.items:
+        if item.uri in items:
+            skipped.append(
+                SkippedItem(uri=item.uri, reason="there is another item of the same name: rename one of them")
+            )
+        else:
+            items[item.uri] = item
+    targets: dict[str, list[int]] = {}
+    gone: dict[int, tuple[KnownDocument, ...]] = {}
+    kept: dict[int, tuple[KnownDocument, ...]] = {}
+    for generation in generations:
+        documents = known[generation.id]
+        gone[generation.id] = tuple(document for uri, document in documents.items() if uri not in items)
+        kept[generation.id] = tuple(
+            document
+            for uri, document in documents.items()
+            if not force and uri in items and items[uri].content_hash == document.content_hash
+        )
+        unchanged = {document.uri for document in kept[generation.id]}
+        for uri in items:
+            if uri not in unchanged:
+                targets.setdefault(uri, []).append(generation.id)
+    shown = known[generations[0].id] if generations else {}
+    new_hashes = {items[uri].content_hash for uri in targets}
+    first_gone = gone[generations[0].id] if generations else ()
+    changed = {uri for uri in items if uri in shown and (force or shown[uri].content_hash != items[uri].content_hash)}
+    return SyncPlan(
+        to_read=tuple(items[uri] for uri in targets),
+        targets={uri: tuple(ids) for uri, ids in targets.items()},
+        gone=gone,
+        kept=kept,
+        added=frozenset(uri for uri in items if uri not in shown),
+        updated=frozenset(changed),
+        deleted=frozenset(document.uri for document in first_gone),
+        unchanged=sum(uri in shown and uri not in changed for uri in items),
+        skipped=tuple(skipped),
+        moved=frozenset(document.uri for document in first_gone if document.content_hash in new_hashes),
+    )

@@ -1,0 +1,160 @@
+"""From the bytes of one item to a document that can be written: extract, mask, cut, analyse. Runs in workers."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from knowledge.catalog_rows import PreparedDocument, document_id, with_ids
+from knowledge.errors import PermanentError
+from knowledge.types import Block, ChunkDraft, Document, SourceKind
+
+MAX_REASON_CHARS = 500
+_MEDIA_TYPES = {
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "pdf": "application/pdf",
+    "markdown": "text/markdown",
+    "md": "text/markdown",
+    "text": "text/plain",
+    "html": "text/html",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareTask:
+    """One item with its content, as it is handed to a worker."""
+
+    source: str
+    kind: SourceKind
+    uri: str
+    content_hash: str
+    revision: str
+    content: bytes
+
+
+def content_fingerprint(kind: SourceKind) -> str:
+    """Versions of everything that decides which chunks and tokens a document of this kind gives."""
+    from knowledge.analysis import ANALYZER_VERSION
+    from knowledge.masking import MASKING_VERSION
+
+    shared = f"analyzer={ANALYZER_VERSION};masking={MASKING_VERSION}"
+    if kind == "repository":
+        from knowledge.chunking.code import CODE_CHUNKING_VERSION
+
+        return f"kind=repository;code={CODE_CHUNKING_VERSION};{shared}"
+    from knowledge.chunking import CHUNKING_VERSION
+    from knowledge.extract import EXTRACT_VERSION
+
+    return f"kind=documents;extract={EXTRACT_VERSION};chunking={CHUNKING_VERSION};{shared}"
+
+
+def prepare(task: PrepareTask) -> PreparedDocument:
+    """The document of `task`; content that cannot be read gives a failed one with the reason, not an exception."""
+    try:
+        return _prepare_code(task) if task.kind == "repository" else _prepare_document(task)
+    except PermanentError as error:
+        return failed(task, str(error))
+
+
+def failed(task: PrepareTask, reason: str) -> PreparedDocument:
+    """A document that is recorded with the reason why it could not be read."""
+    return failed_item(
+        source=task.source,
+        uri=task.uri,
+        content_hash=task.content_hash,
+        revision=task.revision,
+        reason=reason,
+    )
+
+
+def failed_item(*, source: str, uri: str, content_hash: str, revision: str, reason: str) -> PreparedDocument:
+    from knowledge.masking import mask
+
+    return PreparedDocument(
+        source=source,
+        uri=uri,
+        content_hash=content_hash,
+        revision=revision,
+        title=PurePosixPath(uri).name,
+        media_type=_media_type(uri, None),
+        status="failed",
+        reason=mask(reason)[:MAX_REASON_CHARS],
+    )
+
+
+def _prepare_document(task: PrepareTask) -> PreparedDocument:
+    from knowledge.chunking import chunk_document
+    from knowledge.extract import extract
+    from knowledge.masking import mask
+
+    extraction = extract(task.content, name=task.uri)
+    blocks = tuple(_masked(block) for block in extraction.blocks)
+    document = Document(
+        id=document_id(task.source, task.uri),
+        source=task.source,
+        uri=task.uri,
+        revision=task.revision,
+        content_hash=task.content_hash,
+        title=mask(extraction.title or PurePosixPath(task.uri).stem),
+        media_type=_media_type(task.uri, extraction.format),
+        blocks=blocks,
+    )
+    drafts = chunk_document(document)
+    warnings = extraction.warnings
+    if not drafts:
+        warnings = (*warnings, "no text was found that could be searched")
+    return PreparedDocument(
+        source=task.source,
+        uri=task.uri,
+        content_hash=task.content_hash,
+        revision=task.revision,
+        title=document.title,
+        media_type=document.media_type,
+        status="indexed",
+        format=extraction.format,
+        extractor=extraction.extractor,
+        warnings=tuple(mask(warning) for warning in warnings),
+        blocks=blocks,
+        drafts=tuple(with_ids(task.source, task.uri, drafts, _tokens(drafts))),
+    )
+
+
+def _prepare_code(task: PrepareTask) -> PreparedDocument:
+    from knowledge.chunking.code import chunk_code
+    from knowledge.extract.decoding import decode
+    from knowledge.masking import mask
+
+    text = mask(decode(task.content, name=task.uri).text)
+    drafts = chunk_code(task.uri, text)
+    return PreparedDocument(
+        source=task.source,
+        uri=task.uri,
+        content_hash=task.content_hash,
+        revision=task.revision,
+        title=PurePosixPath(task.uri).name,
+        media_type=_media_type(task.uri, None),
+        status="indexed",
+        format=PurePosixPath(task.uri).suffix.removeprefix(".") or "text",
+        extractor="code",
+        drafts=tuple(with_ids(task.source, task.uri, drafts, _tokens(drafts))),
+    )
+
+
+def _masked(block: Block) -> Block:
+    from knowledge.masking import mask
+
+    rows = tuple(tuple(mask(cell) for cell in row) for row in block.rows)
+    return replace(block, text=mask(block.text), rows=rows)
+
+
+def _tokens(drafts: Sequence[ChunkDraft]) -> list[list[str]]:
+    from knowledge.analysis import analyze
+
+    return [analyze(draft.index_text) for draft in drafts]
+
+
+def _media_type(uri: str, found: str | None) -> str:
+    known = _MEDIA_TYPES.get(found or "")
+    return known or mimetypes.guess_type(uri)[0] or "text/plain"

@@ -1,0 +1,63 @@
+"""What `haechi status` and `haechi doctor` say of sources and tools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from knowledge.catalog import Catalog
+from knowledge.errors import KnowledgeError
+from knowledge.index.spaces import EmbedderShelf
+from knowledge.ports import VectorIndex
+from knowledge.types import Scope, SourceConfig, SourceStatus, ToolStatus
+
+
+def source_status(
+    catalog: Catalog, config: SourceConfig, *, embedders: Sequence[str], is_calibrated: Callable[[str], bool]
+) -> SourceStatus:
+    """The state of one configured source; before its first sync everything is zero."""
+    generations = catalog.active_generations(Scope.of(config.name))
+    shown = next((g for g in catalog.generations(config.name) if g.state == "active"), None)
+    revision, last_sync, problem = catalog.source_state(config.name)
+    documents, chunks, failed = catalog.counts(shown.id) if shown is not None else (0, 0, ())
+    names = {recorded.key: recorded.embedder for recorded in shown.spaces} if shown is not None else {}
+    pending = {names[key]: counts[0] for (_, key), counts in catalog.pending_counts(generations).items()}
+    return SourceStatus(
+        source=config.name,
+        title=config.title or config.name,
+        kind=config.kind,
+        documents=documents,
+        chunks=chunks,
+        pending=pending,
+        failed=failed,
+        skipped=dict(sorted(Counter(item.reason for item in catalog.skipped(config.name)).items())),
+        last_sync=last_sync,
+        revision=revision,
+        embedders=tuple(recorded.embedder for recorded in shown.spaces) if shown is not None else tuple(embedders),
+        calibrated=is_calibrated(config.name),
+        problem=problem,
+    )
+
+
+def check_tools(
+    catalog: Catalog, vectors: VectorIndex, shelf: EmbedderShelf, embedders: Sequence[str], *, now: datetime
+) -> list[ToolStatus]:
+    """One line for the catalog, the vector index and each embedder."""
+
+    def probe(name: str, ask: Callable[[], str]) -> ToolStatus:
+        try:
+            return ToolStatus(name=name, state="ok", detail=ask(), checked_at=now)
+        except KnowledgeError as error:
+            return ToolStatus(name=name, state="down", detail=str(error), checked_at=now)
+
+    def ask_catalog() -> str:
+        catalog.check()
+        return f"{len(catalog.source_names())} sources"
+
+    checks = [
+        probe("catalog", ask_catalog),
+        probe("chroma", lambda: f"{len(vectors.collections())} collections"),
+    ]
+    checks.extend(probe(f"dense:{name}", lambda name=name: shelf.check(name)) for name in embedders)  # type: ignore[misc]
+    return checks

@@ -1,0 +1,184 @@
+"""Syncs of several sources: one at a time, written down as jobs, with the sources that are not configured removed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from knowledge.catalog import Catalog
+from knowledge.errors import Busy, KnowledgeError, SourceMissing, StorageFull, ToolDown
+from knowledge.index.reconcile import remove_unused_vectors
+from knowledge.index.spaces import EmbedderShelf
+from knowledge.index.vector_cache import VectorCache
+from knowledge.ingest import SourceSync, SyncTools
+from knowledge.ingest_embed import VectorFiller
+from knowledge.ingest_generation import remove_source
+from knowledge.ports import Source, VectorIndex
+from knowledge.types import Progress, SourceConfig, SyncReport
+
+if TYPE_CHECKING:
+    from knowledge.api import KnowledgeConfig
+
+
+def interrupted_jobs(catalog: Catalog, *, now: datetime) -> bool:
+    """Whether an earlier process ended in the middle of a sync; such jobs are closed as interrupted."""
+    with catalog.reading() as connection:
+        open_jobs = connection.execute("SELECT count(*) FROM jobs WHERE finished_at IS NULL").fetchone()[0]
+    if not open_jobs:
+        return False
+    with suppress(StorageFull), catalog.transaction() as connection:
+        connection.execute(
+            "UPDATE jobs SET finished_at = ?, outcome = 'interrupted' WHERE finished_at IS NULL", (now.isoformat(),)
+        )
+    return True
+
+
+class Syncer:
+    """Carries out `Knowledge.sync`."""
+
+    def __init__(
+        self,
+        *,
+        config: KnowledgeConfig,
+        catalog: Catalog,
+        cache: VectorCache,
+        vectors: VectorIndex,
+        shelf: EmbedderShelf,
+        build_source: Callable[[SourceConfig], Source],
+        clock: Callable[[], datetime],
+        embed_in_workers: bool,
+        on_step: Callable[[str], None],
+    ) -> None:
+        self._config = config
+        self._catalog = catalog
+        self._build_source = build_source
+        self._clock = clock
+        self._running = threading.Lock()
+        filler = VectorFiller(
+            catalog=catalog,
+            cache=cache,
+            vectors=vectors,
+            workers=config.workers,
+            ollama_url=config.ollama_url,
+            in_workers=embed_in_workers,
+            on_step=on_step,
+        )
+        self._tools = SyncTools(
+            catalog=catalog,
+            vectors=vectors,
+            filler=filler,
+            shelf=shelf,
+            clock=clock,
+            workers=config.workers,
+            on_step=on_step,
+        )
+
+    def sync(
+        self,
+        names: Sequence[str] | None,
+        *,
+        dry_run: bool,
+        force: bool,
+        progress: Callable[[Progress], None],
+        should_stop: Callable[[], bool],
+    ) -> list[SyncReport]:
+        """See `Knowledge.sync`."""
+        configs = self._config.sources if names is None else [self._config.source(name) for name in names]
+        if not self._running.acquire(blocking=False):
+            raise Busy("Another sync is running: wait until it has finished")
+        try:
+            if names is None and not dry_run:
+                self._remove_unconfigured(should_stop)
+            reports: list[SyncReport] = []
+            missing: list[SourceMissing] = []
+            for config in configs:
+                if should_stop():
+                    break
+                try:
+                    reports.append(
+                        self._sync_one(config, dry_run=dry_run, force=force, progress=progress, should_stop=should_stop)
+                    )
+                except SourceMissing as error:
+                    missing.append(error)
+                    reports.append(_problem_report(config.name, str(error), dry_run=dry_run))
+                except ToolDown as error:
+                    reports.append(_problem_report(config.name, str(error), dry_run=dry_run))
+            if missing and len(missing) == len(reports):
+                raise missing[0]
+            return reports
+        finally:
+            self._running.release()
+
+    def _sync_one(
+        self,
+        config: SourceConfig,
+        *,
+        dry_run: bool,
+        force: bool,
+        progress: Callable[[Progress], None],
+        should_stop: Callable[[], bool],
+    ) -> SyncReport:
+        embedders = self._config.embedders.get(config.evidence_kind, ())
+        if dry_run:
+            source = self._build_source(config)
+            run = SourceSync(self._tools, config, source, embedders, progress=progress, should_stop=should_stop)
+            return run.preview(force=force)
+        job = self._begin_job(config.name)
+        try:
+            source = self._build_source(config)
+            run = SourceSync(self._tools, config, source, embedders, progress=progress, should_stop=should_stop)
+            report = run.run(force=force)
+        except KnowledgeError as error:
+            with suppress(StorageFull):
+                self._record_problem(config, str(error))
+                self._end_job(job, "failed", str(error))
+            raise
+        self._end_job(job, "stopped" if report.stopped else "done", report.problem)
+        return report
+
+    def _remove_unconfigured(self, should_stop: Callable[[], bool]) -> None:
+        configured = {config.name for config in self._config.sources}
+        for name in sorted(self._catalog.source_names() - configured):
+            remove_source(self._catalog, name, should_stop=should_stop)
+            with suppress(ToolDown):  # an orphaned collection is never searched, and the next reconcile drops it
+                remove_unused_vectors(self._catalog, self._tools.vectors, name)
+
+    def _begin_job(self, source: str) -> int:
+        with self._catalog.transaction() as connection:
+            cursor = connection.execute(
+                "INSERT INTO jobs (kind, source, started_at) VALUES ('sync', ?, ?)", (source, self._clock().isoformat())
+            )
+            return int(cursor.lastrowid or 0)
+
+    def _end_job(self, job: int, outcome: str, detail: str | None) -> None:
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "UPDATE jobs SET finished_at = ?, outcome = ?, detail = ? WHERE number = ?",
+                (self._clock().isoformat(), outcome, detail, job),
+            )
+            connection.execute("DELETE FROM jobs WHERE number < ?", (job - 1_000,))
+
+    def _record_problem(self, config: SourceConfig, problem: str) -> None:
+        with self._catalog.transaction() as connection:
+            connection.execute(
+                "INSERT INTO sources (name, kind, problem) VALUES (?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem",
+                (config.name, config.kind, problem),
+            )
+
+
+def _problem_report(source: str, problem: str, *, dry_run: bool) -> SyncReport:
+    return SyncReport(
+        source=source,
+        added=0,
+        updated=0,
+        deleted=0,
+        unchanged=0,
+        failed=(),
+        duration_s=0.0,
+        dry_run=dry_run,
+        problem=problem,
+    )
