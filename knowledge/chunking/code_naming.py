@@ -1,0 +1,337 @@
+"""Name, kind, extent and body of a definition node, language by language."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_IDENTIFIERS = ("identifier", "simple_identifier", "type_identifier", "property_identifier", "field_identifier")
+_BODIES = (
+    "block", "class_body", "enum_class_body", "function_body", "statement_block", "constructor_body", "interface_body",
+    "contract_body", "protocol_body", "enum_body", "computed_property",
+)  # fmt: skip
+# What an error-ridden tree takes for a name.
+_NOT_NAMES = frozenset(["if", "for", "while", "switch", "return", "catch", "else", "try", "when", "do", "with", "new"])
+_JS_FUNCTIONS = frozenset(["arrow_function", "function_expression", "generator_function"])
+_JS_WRAPPERS = frozenset(["as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"])
+_TEST_CALLS = frozenset(["describe", "it", "test", "context", "suite", "before", "after", "beforeEach", "afterEach"])
+_HOOK = re.compile(r"use[A-Z0-9]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A node that is a definition."""
+
+    name: str
+    kind: str
+    outer: Node  # with decorators and `export`
+    body: Node | None
+    owner: str | None = None  # of a method that stands outside its type: receiver, prototype
+
+
+def describe(language: str, node: Node, *, stem: str, container: Node | None) -> Described | None:
+    """What `node` defines, or None when it is no definition where it stands.
+
+    `stem` names a default export; `container` is the body of the type or object around the node.
+    """
+    described = _READERS[language](node, stem, container)
+    return None if described is None or not described.name or described.name in _NOT_NAMES else described
+
+
+def text_of(node: Node | None) -> str:
+    return node.text.decode("utf-8", "replace") if node is not None and node.text is not None else ""
+
+
+def _child(node: Node, *types: str) -> Node | None:
+    return next((c for c in node.children if c.type in types), None)
+
+
+def _body(node: Node) -> Node | None:
+    return node.child_by_field_name("body") or _child(node, *_BODIES)
+
+
+def _name(node: Node) -> str:
+    named = node.child_by_field_name("name")
+    return text_of(named if named is not None else _child(node, *_IDENTIFIERS))
+
+
+def _python(node: Node, stem: str, container: Node | None) -> Described:
+    outer = node.parent if node.parent is not None and node.parent.type == "decorated_definition" else node
+    kind = "class" if node.type == "class_definition" else "method" if container is not None else "function"
+    return Described(_name(node), kind, outer, _body(node))
+
+
+def _java(node: Node, stem: str, container: Node | None) -> Described:
+    from knowledge.chunking.code_grammars import JAVA
+
+    kind = JAVA.kinds[node.type]
+    name = "static" if kind == "initializer" else _name(node)
+    return Described(name, kind, node, _body(node))
+
+
+def _kotlin(node: Node, stem: str, container: Node | None) -> Described | None:
+    from knowledge.chunking.code_grammars import KOTLIN
+
+    if node.type == "companion_object":
+        return None  # its members are found under the name of the class around it
+    kind = KOTLIN.kinds[node.type]
+    name, owner = _name(node), None
+    if node.type == "class_declaration":
+        kind = _kotlin_class_kind(node)
+    elif node.type == "secondary_constructor":
+        name = "constructor"
+    elif node.type == "anonymous_initializer":
+        name = "init"
+    elif node.type == "property_declaration":
+        name = _name(_child(node, "variable_declaration") or node)
+    elif node.type == "function_declaration" and container is not None:
+        kind = "method"
+    if node.type in ("function_declaration", "property_declaration"):
+        receiver = node.child_by_field_name("receiver") or _child(node, "receiver_type")
+        owner = _plain_type(text_of(receiver)) if receiver is not None else None
+    return Described(name, kind, node, _body(node), owner)
+
+
+def _kotlin_class_kind(node: Node) -> str:
+    tokens = {c.type for c in node.children}
+    modifiers = {text_of(m) for c in node.children if c.type == "modifiers" for m in c.children}
+    kind = "interface" if "interface" in tokens else "enum" if "enum" in tokens or "enum" in modifiers else "class"
+    for word in ("data", "sealed", "value", "annotation"):
+        if word in modifiers:
+            return "annotation" if word == "annotation" else f"{word} {kind}"
+    return kind
+
+
+def _plain_type(text: str) -> str:
+    """A type without type arguments, nullability and blanks: "List<Foo>?" gives "List"."""
+    previous = None
+    while previous != text:
+        previous, text = text, re.sub(r"<[^<>]*>|\[[^\[\]]*\]", "", text)
+    return re.sub(r"[^\w.]", "", text.rsplit(" ", 1)[-1])
+
+
+def _swift(node: Node, stem: str, container: Node | None) -> Described:
+    from knowledge.chunking.code_grammars import SWIFT
+
+    kind, name = SWIFT.kinds[node.type], _name(node)
+    if node.type == "class_declaration":
+        kind = next((c.type for c in node.children if c.type in ("struct", "enum", "extension", "actor")), "class")
+        name = _plain_type(name)
+    elif node.type in ("init_declaration", "deinit_declaration", "subscript_declaration"):
+        name = node.type.removesuffix("_declaration")
+    elif node.type == "property_declaration":
+        name = re.sub(r"\W.*", "", name, flags=re.DOTALL)
+    elif kind == "function" and container is not None:
+        kind = "method"
+    return Described(name, kind, node, _body(node))
+
+
+def _go(node: Node, stem: str, container: Node | None) -> Described:
+    from knowledge.chunking.code_grammars import GO
+
+    kind, owner, outer = GO.kinds[node.type], None, node
+    if node.type == "method_declaration":
+        receiver = text_of(node.child_by_field_name("receiver")).strip("()")
+        owner = _plain_type(receiver)
+    elif node.type in ("type_spec", "type_alias", "const_spec", "var_spec"):
+        shape = node.child_by_field_name("type")
+        if shape is not None and kind == "type":
+            kind = {"struct_type": "struct", "interface_type": "interface"}.get(shape.type, "type")
+        parent = node.parent
+        if parent is not None and parent.type == "var_spec_list":
+            parent = parent.parent
+        if parent is not None and sum(c.type == node.type for c in parent.named_children) == 1 and "(" not in {
+            c.type for c in parent.children
+        }:
+            outer = parent
+    return Described(_name(node), kind, outer, _body(node), owner)
+
+
+def _solidity(node: Node, stem: str, container: Node | None) -> Described:
+    from knowledge.chunking.code_grammars import SOLIDITY
+
+    kind, name = SOLIDITY.kinds[node.type], _name(node)
+    if node.type == "constructor_definition":
+        name = "constructor"
+    elif node.type == "fallback_receive_definition":
+        name = "receive" if text_of(node).lstrip().startswith("receive") else "fallback"
+    return Described(name, kind, node, _body(node))
+
+
+# --- JavaScript and TypeScript --------------------------------------------------------------------
+
+
+def _javascript(node: Node, stem: str, container: Node | None) -> Described | None:
+    reader = _JS_READERS.get(node.type)
+    if reader is not None:
+        return reader(node, stem, container)
+    from knowledge.chunking.code_grammars import TYPESCRIPT
+
+    if not _js_is_top_level(node):
+        return None
+    name, kind = _name(node).strip("\"'"), TYPESCRIPT.kinds[node.type]
+    if node.type == "class" and not name:
+        return None
+    return Described(name, _js_kind(name, kind, node), _js_outer(node), _body(node))
+
+
+def _js_variable(node: Node, stem: str, container: Node | None) -> Described | None:
+    declaration = node.parent
+    if declaration is None or not _js_is_top_level(declaration) or node.child_by_field_name("value") is None:
+        return None
+    alone = sum(c.type == "variable_declarator" for c in declaration.named_children) == 1
+    outer = _js_outer(declaration) if alone else node
+    return _js_value(_name(node), node.child_by_field_name("value"), outer)
+
+
+def _js_assignment(node: Node, stem: str, container: Node | None) -> Described | None:
+    """`exports.f = ...`, `module.exports = {...}`, `A.prototype.m = ...` at the top of a file."""
+    statement, left = node.parent, node.child_by_field_name("left")
+    if statement is None or statement.type != "expression_statement" or not _js_is_top_level(statement):
+        return None
+    path = text_of(left).split(".")
+    if len(path) < 2 or not all(part.isidentifier() for part in path):
+        return None
+    owner = path[0] if len(path) == 3 and path[1] == "prototype" else None
+    name = stem if path == ["module", "exports"] else path[-1]
+    described = _js_value(name, node.child_by_field_name("right"), statement)
+    if described is None or described.kind == "const":
+        return None
+    return Described(described.name, described.kind, statement, described.body, owner)
+
+
+def _js_export(node: Node, stem: str, container: Node | None) -> Described | None:
+    """A default export of a value without a name, which goes by the name of its file."""
+    value = node.child_by_field_name("value")
+    if value is None or not _js_is_top_level(node):
+        return None
+    if value.type == "class" and _name(value):
+        return Described(_name(value), "class", node, _body(value))
+    described = _js_value(stem, value, node)
+    return None if described is None or described.kind == "const" else described
+
+
+def _js_value(name: str, value: Node | None, outer: Node) -> Described | None:
+    while value is not None and value.type in _JS_WRAPPERS:
+        value = value.named_children[0] if value.named_children else None
+    if value is None:
+        return None
+    if value.type == "class":
+        return Described(name, "class", outer, _body(value))
+    if value.type == "object":
+        return Described(name, "object", outer, value)
+    function = value if value.type in _JS_FUNCTIONS else _js_wrapped_function(value)
+    if function is not None:
+        return Described(name, _js_kind(name, "function", outer), outer, _body(function))
+    if value.type == "call_expression" and text_of(value.child_by_field_name("function")).startswith("styled"):
+        return Described(name, "component", outer, value)
+    return Described(name, "const", outer, None)
+
+
+def _js_wrapped_function(value: Node) -> Node | None:
+    """The function in `memo(() => ...)`, `forwardRef(function ...)`, `connect(...)(function ...)`."""
+    for _ in range(4):
+        if value.type != "call_expression":
+            return None
+        arguments = value.child_by_field_name("arguments")
+        for argument in arguments.named_children if arguments is not None else ():
+            if argument.type in _JS_FUNCTIONS:
+                return argument
+        inner = next(
+            (c for c in (arguments.named_children if arguments is not None else ()) if c.type == "call_expression"),
+            None,
+        )
+        if inner is None:
+            return None
+        value = inner
+    return None
+
+
+def _js_member(node: Node, stem: str, container: Node | None) -> Described | None:
+    """A method, a field or an object's function; only in the body of the type or object that is around it."""
+    parent = node.parent
+    if parent is None or container is None or parent.start_byte != container.start_byte:
+        return None
+    if node.type == "pair":
+        value = node.child_by_field_name("value")
+        if value is None or value.type not in _JS_FUNCTIONS:
+            return None
+        return Described(text_of(node.child_by_field_name("key")).strip("\"'`"), "method", node, _body(value))
+    named = node.child_by_field_name("name") or node.child_by_field_name("property")
+    name = text_of(named).strip("\"'`")
+    value = node.child_by_field_name("value")
+    if value is not None and (value.type in _JS_FUNCTIONS or _js_wrapped_function(value) is not None):
+        function = value if value.type in _JS_FUNCTIONS else _js_wrapped_function(value)
+        return Described(name, "method", node, _body(function) if function is not None else None)
+    kind = "property" if "field" in node.type else "constructor" if name == "constructor" else "method"
+    return Described(name, kind, node, _body(node))
+
+
+def _js_kind(name: str, kind: str, node: Node) -> str:
+    if kind == "function" and _HOOK.fullmatch(name):
+        return "hook"
+    if kind in ("function", "const") and name[:1].isupper() and re.search(rb"<(?:[A-Za-z][\w.]*[\s/>]|>)", node.text or b""):
+        return "component"
+    return kind
+
+
+def _js_outer(node: Node) -> Node:
+    parent = node.parent
+    while parent is not None and parent.type in ("export_statement", "ambient_declaration", "expression_statement"):
+        node, parent = parent, parent.parent
+    return node
+
+
+def _js_is_top_level(node: Node) -> bool:
+    """True at the top of a file, in a namespace, or in the one function around a module (AMD, IIFE)."""
+    wrapped = False
+    parent = node.parent
+    while parent is not None and parent.type != "program":
+        if parent.type in _JS_FUNCTIONS:
+            call = parent.parent
+            while call is not None and call.type in ("arguments", "parenthesized_expression"):
+                call = call.parent
+            if wrapped or call is None or call.type != "call_expression":
+                return False
+            if re.match(r"\w*", text_of(call.child_by_field_name("function")))[0] in _TEST_CALLS:  # type: ignore[index]
+                return False
+            wrapped = True
+            parent = call
+        elif parent.type not in _JS_TRANSPARENT:
+            return False
+        parent = parent.parent
+    return True
+
+
+_JS_TRANSPARENT = frozenset(
+    [
+        "export_statement", "ambient_declaration", "expression_statement", "internal_module", "module",
+        "statement_block", "lexical_declaration", "variable_declaration", "unary_expression", "ERROR",
+        "parenthesized_expression",
+    ]
+)  # fmt: skip
+_JS_READERS = {
+    "variable_declarator": _js_variable,
+    "assignment_expression": _js_assignment,
+    "export_statement": _js_export,
+    "method_definition": _js_member,
+    "abstract_method_signature": _js_member,
+    "public_field_definition": _js_member,
+    "field_definition": _js_member,
+    "pair": _js_member,
+}
+_READERS = {
+    "python": _python,
+    "java": _java,
+    "kotlin": _kotlin,
+    "swift": _swift,
+    "go": _go,
+    "solidity": _solidity,
+    "javascript": _javascript,
+    "typescript": _javascript,
+    "tsx": _javascript,
+}
