@@ -108,6 +108,7 @@ class WebSettings(Section):
     token_file: Path | None = None
     sources: tuple[str, ...] | None = None
     allowed_hosts: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
     _token: SecretStr | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")

@@ -15,6 +15,8 @@ CREATE TABLE inbox (
 ) STRICT;
 CREATE INDEX inbox_open ON inbox (seq) WHERE state IN ('received', 'working');
 
+CREATE INDEX inbox_thread ON inbox (thread_key);
+
 CREATE TABLE replies (
     delivery_id  TEXT PRIMARY KEY,
     platform     TEXT NOT NULL,

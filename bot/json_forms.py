@@ -1,0 +1,229 @@
+"""The stable JSON forms of the commands, as docs and tools rely on them. One function a form, values only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bot.answering import Outcome
+from bot.types import Citation
+from knowledge.types import (
+    Block,
+    Chunk,
+    DocumentSummary,
+    Evidence,
+    Extraction,
+    Locator,
+    Progress,
+    ScoredChunk,
+    SourceStatus,
+    SyncReport,
+    ToolStatus,
+)
+
+TIMES = ("total", "embed", "dense", "keyword", "rerank")
+
+
+def search_form(query: str, evidence: Evidence) -> dict[str, Any]:
+    """One line of `search --json`; `query` as it was asked."""
+    verdict = evidence.verdict
+    return {
+        "query": query,
+        "route": evidence.route,
+        "verdict": verdict.decision,
+        "probability": verdict.probability,
+        "reason": verdict.reason,
+        "degraded": list(evidence.degraded),
+        "took_ms": {name: round(float(evidence.took_ms.get(name, 0.0)), 1) for name in TIMES},
+        "results": [_result(rank, scored) for rank, scored in enumerate(evidence.chunks, start=1)],
+    }
+
+
+def failed_search_form(query: str, error: Exception) -> dict[str, Any]:
+    """The line of a query that could not be searched: the same keys, no results, and what went wrong."""
+    return {
+        "query": query,
+        "route": "both",
+        "verdict": "none",
+        "probability": None,
+        "reason": str(error),
+        "degraded": [],
+        "took_ms": dict.fromkeys(TIMES, 0.0),
+        "results": [],
+        "error": {"type": type(error).__name__, "message": str(error)},
+    }
+
+
+def ask_form(question: str, outcome: Outcome) -> dict[str, Any]:
+    answer = outcome.answer
+    refusal = answer.refusal
+    return {
+        "question": question,
+        "verdict": answer.verdict.decision,
+        "answer": answer.text,
+        "citations": [citation_form(citation) for citation in answer.citations],
+        "refusal": None if refusal is None else {"reason": refusal.reason, "detail": refusal.detail},
+    }
+
+
+def citation_form(citation: Citation) -> dict[str, Any]:
+    return {
+        "index": citation.index,
+        **_place(citation.locator),
+        "title": citation.title,
+        "url": citation.url,
+        "quote": citation.quote,
+    }
+
+
+def extraction_form(file: str, extraction: Extraction) -> dict[str, Any]:
+    return {
+        "file": file,
+        "format": extraction.format,
+        "extractor": extraction.extractor,
+        "status": extraction.status,
+        "warnings": list(extraction.warnings),
+        "blocks": [block_form(block) for block in extraction.blocks],
+    }
+
+
+def failed_extraction_form(file: str, reason: str) -> dict[str, Any]:
+    return {
+        "file": file, "format": None, "extractor": None, "status": "failed", "warnings": [reason], "blocks": [],
+    }  # fmt: skip
+
+
+def block_form(block: Block) -> dict[str, Any]:
+    return {
+        "kind": block.kind,
+        "text": block.text,
+        "rows": [list(row) for row in block.rows],
+        "page": block.page,
+        "level": block.level,
+    }
+
+
+def status_form(statuses: Sequence[SourceStatus], tools: Sequence[ToolStatus]) -> dict[str, Any]:
+    return {
+        "sources": [
+            {
+                "source": status.source,
+                "title": status.title,
+                "kind": status.kind,
+                "documents": status.documents,
+                "chunks": status.chunks,
+                "pending": dict(status.pending),
+                "failed": [{"document": item.uri, "reason": item.reason} for item in status.failed],
+                "skipped": dict(status.skipped),
+                "last_sync": status.last_sync.isoformat() if status.last_sync else None,
+                "revision": status.revision,
+                "embedder": list(status.embedders),
+                "calibrated": status.calibrated,
+                "problem": status.problem,
+            }
+            for status in statuses
+        ],
+        "tools": [{"name": tool.name, "state": tool.state, "detail": tool.detail} for tool in tools],
+    }
+
+
+def report_form(report: SyncReport) -> dict[str, Any]:
+    form: dict[str, Any] = {
+        "source": report.source,
+        "added": report.added,
+        "updated": report.updated,
+        "deleted": report.deleted,
+        "unchanged": report.unchanged,
+        "failed": [{"document": item.uri, "reason": item.reason} for item in report.failed],
+        "chunks": report.chunks,
+        "embedded": report.embedded,
+        "pending": report.pending,
+        "duration_s": round(report.duration_s, 2),
+        "dry_run": report.dry_run,
+        "problem": report.problem,
+        "stopped": report.stopped,
+    }
+    if report.dry_run:
+        form["documents"] = [
+            {
+                "document": item.uri,
+                "change": item.change,
+                "format": item.format,
+                "extractor": item.extractor,
+                "blocks": item.blocks,
+                "chunks": item.chunks,
+                "warnings": list(item.warnings),
+            }
+            for item in report.documents
+        ]
+    return form
+
+
+def summary_form(summary: DocumentSummary) -> dict[str, Any]:
+    return {
+        "source": summary.source,
+        "document": summary.uri,
+        "title": summary.title,
+        "media_type": summary.media_type,
+        "status": summary.status,
+        "reason": summary.reason,
+        "chunks": summary.chunks,
+        "revision": summary.revision,
+        "updated_at": summary.updated_at.isoformat(),
+    }
+
+
+def passage_form(chunk: Chunk) -> dict[str, Any]:
+    return {**_place(chunk.locator), "title": chunk.title, "text": chunk.text}
+
+
+def progress_form(progress: Progress) -> dict[str, Any]:
+    return {
+        "source": progress.source,
+        "stage": progress.stage,
+        "done": progress.done,
+        "total": progress.total,
+        "detail": progress.detail,
+    }
+
+
+def _result(rank: int, scored: ScoredChunk) -> dict[str, Any]:
+    chunk = scored.chunk
+    return {
+        "rank": rank,
+        "source": chunk.locator.source,
+        "kind": chunk.evidence_kind,
+        "document": chunk.locator.uri,
+        "label": chunk.locator.label,
+        "page": chunk.locator.page,
+        "path": chunk.locator.uri if chunk.evidence_kind == "code" else None,
+        "start_line": chunk.locator.start_line,
+        "end_line": chunk.locator.end_line,
+        "symbol": chunk.locator.symbol,
+        "text": chunk.text,
+        "via": scored.via,
+        "scores": {
+            "dense": {name: round(float(score), 4) for name, score in scored.dense_scores.items()},
+            "keyword": _rounded(scored.keyword_score),
+            "rrf": round(float(scored.rrf), 6),
+            "rerank": _rounded(scored.rerank),
+        },
+    }
+
+
+def _place(locator: Locator) -> dict[str, Any]:
+    is_code = locator.start_line is not None and locator.label is None
+    return {
+        "source": locator.source,
+        "document": locator.uri,
+        "label": locator.label,
+        "page": locator.page,
+        "path": locator.uri if is_code else None,
+        "start_line": locator.start_line,
+        "end_line": locator.end_line,
+        "symbol": locator.symbol,
+    }
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(float(score), 4)

@@ -1,0 +1,180 @@
+"""What the commands do, for the owner of the data folder: JSON values in, JSON values out.
+
+The command line calls this directly, or through the control socket when another process owns the folder; so both ways
+give the same result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from time import perf_counter
+from typing import Any, cast
+
+from bot import json_forms
+from bot.answering import Answering
+from bot.control import Report
+from bot.errors import BotError
+from bot.query_log import QueryLog
+from bot.routing import route
+from knowledge.api import Knowledge
+from knowledge.errors import NotFound, UnknownSource
+from knowledge.masking import mask
+from knowledge.types import EvidenceKind, Progress, Scope
+
+PROGRESS_INTERVAL_S = 0.1
+
+Parameters = Mapping[str, Any]
+
+
+class KnowledgeOperations:
+    """Implements bot.control.Operations."""
+
+    def __init__(
+        self,
+        *,
+        knowledge: Knowledge,
+        answering: Answering,
+        query_log: QueryLog,
+        source_names: tuple[str, ...],
+        default_top_k: int,
+    ) -> None:
+        self._knowledge = knowledge
+        self._answering = answering
+        self._query_log = query_log
+        self._source_names = source_names
+        self._default_top_k = default_top_k
+        self._syncing = asyncio.Lock()
+        self.last_progress: Progress | None = None  # of the running sync
+        self._methods: Mapping[str, Callable[[Parameters, Report], Awaitable[dict[str, Any]]]] = {
+            "search": self._search,
+            "ask": self._ask,
+            "list": self._list,
+            "read": self._read,
+            "ingest": self._ingest,
+            "status": self._status,
+        }
+
+    async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+        if method not in self._methods:
+            raise BotError(f"The running process does not know the command {method!r}; restart it with this version.")
+        return await self._methods[method](params, report)
+
+    async def _search(self, params: Parameters, report: Report) -> dict[str, Any]:
+        query = str(params["query"])
+        routed = route(query)
+        evidence = await asyncio.to_thread(
+            self._knowledge.search,
+            mask(routed.question),
+            scope=self._scope(params),
+            top_k=int(params.get("top_k") or self._default_top_k),
+            kind=_kind(params) or routed.kind,
+        )
+        return json_forms.search_form(query, evidence)
+
+    async def _ask(self, params: Parameters, report: Report) -> dict[str, Any]:
+        question = str(params["question"])
+        started = perf_counter()
+        outcome = await self._answering.answer(question, scope=self._scope(params), kind=_kind(params))
+        total_ms = (perf_counter() - started) * 1000
+        await asyncio.to_thread(
+            self._query_log.record, outcome, origin="cli", asker="cli", delivery_id=None, total_ms=total_ms
+        )
+        answer = outcome.answer
+        return {
+            "form": json_forms.ask_form(question, outcome),
+            "language": outcome.language,
+            "notices": list(answer.degraded),
+            "nearest": [json_forms.citation_form(citation) for citation in answer.nearest],
+        }
+
+    async def _list(self, params: Parameters, report: Report) -> dict[str, Any]:
+        summaries = await asyncio.to_thread(self._knowledge.list_documents, scope=self._scope(params))
+        return {"documents": [json_forms.summary_form(summary) for summary in summaries]}
+
+    async def _read(self, params: Parameters, report: Report) -> dict[str, Any]:
+        document, label = str(params["document"]), str(params["label"])
+        chunks = await asyncio.to_thread(self._knowledge.read, document, label, scope=self._scope(params))
+        if not chunks:
+            raise NotFound(f'"{document}" has no section "{label}"')
+        return {"parts": [json_forms.passage_form(chunk) for chunk in chunks]}
+
+    async def _status(self, params: Parameters, report: Report) -> dict[str, Any]:
+        statuses = await asyncio.to_thread(self._knowledge.status, scope=self._scope(params))
+        tools = await asyncio.to_thread(self._knowledge.check)
+        return json_forms.status_form(statuses, tools)
+
+    async def _ingest(self, params: Parameters, report: Report) -> dict[str, Any]:
+        source = params.get("source")
+        if source is not None:
+            self._require_source(str(source))
+        if self._syncing.locked():
+            report({"source": source or "", "stage": "waiting", "done": 0, "total": None, "detail": "another sync"})
+        async with self._syncing:
+            return await self._sync(
+                report,
+                sources=None if source is None else [str(source)],
+                dry_run=bool(params.get("dry_run")),
+                force=bool(params.get("force")),
+            )
+
+    async def _sync(self, report: Report, **options: Any) -> dict[str, Any]:
+        """Runs the sync in a thread. When this is cancelled the thread is asked to stop, and waited for: what it has
+        finished stays, and nothing else may open the folder before it has let go."""
+        loop = asyncio.get_running_loop()
+        stop = threading.Event()
+        throttle = _Throttle()
+
+        def progress(step: Progress) -> None:
+            self.last_progress = step
+            if throttle.lets_through(step):
+                loop.call_soon_threadsafe(report, json_forms.progress_form(step))
+
+        work = asyncio.ensure_future(
+            asyncio.to_thread(self._knowledge.sync, progress=progress, should_stop=stop.is_set, **options)
+        )
+        try:
+            reports = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait({work})
+            if work.exception() is None:  # asked for, so that a failure during the stop is not reported as unseen
+                report({"source": "", "stage": "stopped", "done": 0, "total": None, "detail": ""})
+            raise
+        finally:
+            self.last_progress = None
+        return {"sources": [json_forms.report_form(item) for item in reports]}
+
+    def _scope(self, params: Parameters) -> Scope:
+        """Everything, or the one source that was named: the socket is open to the owner of the data alone."""
+        source = params.get("source")
+        if source is None:
+            return Scope.everything()
+        self._require_source(str(source))
+        return Scope.of(str(source))
+
+    def _require_source(self, name: str) -> None:
+        if name not in self._source_names:
+            known = ", ".join(self._source_names)
+            raise UnknownSource(f"There is no source {name!r}; the configuration has {known}.")
+
+
+class _Throttle:
+    """Lets a step through when its stage is new or ends, else at most every PROGRESS_INTERVAL_S."""
+
+    def __init__(self) -> None:
+        self._stage: tuple[str, str] | None = None
+        self._last_s = 0.0
+
+    def lets_through(self, step: Progress) -> bool:
+        stage, now_s = (step.source, step.stage), perf_counter()
+        if stage == self._stage and step.done != step.total and now_s - self._last_s < PROGRESS_INTERVAL_S:
+            return False
+        self._stage, self._last_s = stage, now_s
+        return True
+
+
+def _kind(params: Parameters) -> EvidenceKind | None:
+    kind = params.get("kind")
+    return cast(EvidenceKind, kind) if kind in ("docs", "code") else None

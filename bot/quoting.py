@@ -1,0 +1,77 @@
+"""The answer without a model: the evidence itself, cut to the part that answers, with its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.evidence_text import escape_text
+from bot.excerpt import Analyze, Excerpt, excerpt_of
+from bot.sources import Link, cite, place_of
+from bot.types import Citation, Language
+from bot.wording import word
+from knowledge.types import ScoredChunk
+
+MAX_DOCS_QUOTES = 3
+MAX_CODE_QUOTES = 2
+NEAREST = 3
+CLOSE_BEHIND = (
+    0.7  # a further chunk is quoted when it holds at least this share of the question's words that the first does
+)
+
+
+def quote_evidence(
+    chunks: Sequence[ScoredChunk], terms: Sequence[str], analyze: Analyze, *, language: Language, link: Link
+) -> tuple[str, tuple[Citation, ...]]:
+    """Markdown of the quotes and their citations, in rank order. `chunks` holds at least one."""
+    blocks: list[str] = []
+    citations: list[Citation] = []
+    for number, scored in enumerate(choose_chunks(chunks, terms, analyze), start=1):
+        excerpt = _excerpt(scored, terms, analyze, language)
+        citation = cite(number, scored, quote_text=excerpt.quote, link=link)
+        place = place_of(citation.locator, citation.title, language)
+        blocks.append(f"**{escape_text(place)}** [{number}]\n\n{excerpt.markdown}")
+        citations.append(citation)
+    return "\n\n".join(blocks), tuple(citations)
+
+
+def nearest_sources(
+    chunks: Sequence[ScoredChunk], terms: Sequence[str], analyze: Analyze, *, language: Language, link: Link
+) -> tuple[Citation, ...]:
+    """The first sources, to be shown under a refusal: each document or definition once."""
+    found: list[Citation] = []
+    seen: set[tuple[str, str, str | None]] = set()
+    for scored in chunks:
+        locator = scored.chunk.locator
+        key = (locator.source, locator.uri, locator.label or locator.symbol)
+        if key in seen or len(found) == NEAREST:
+            continue
+        seen.add(key)
+        quote = _excerpt(scored, terms, analyze, language).quote
+        found.append(cite(len(found) + 1, scored, quote_text=quote, link=link))
+    return tuple(found)
+
+
+def choose_chunks(chunks: Sequence[ScoredChunk], terms: Sequence[str], analyze: Analyze) -> list[ScoredChunk]:
+    """The first chunk, what it links to, and others of the same kind that hold about as many of the words asked for."""
+    first = chunks[0]
+    wanted = set(terms)
+
+    def held(scored: ScoredChunk) -> set[str]:
+        return wanted & set(analyze(scored.chunk.index_text))
+
+    covered = held(first)
+    enough = CLOSE_BEHIND * len(covered)
+    limit = MAX_CODE_QUOTES if first.chunk.evidence_kind == "code" else MAX_DOCS_QUOTES
+    chosen = [first]
+    for scored in chunks[1:]:
+        if len(chosen) == limit:
+            break
+        own = held(scored)
+        if scored.via == first.chunk.id or own - covered or (own and len(own) >= enough):
+            chosen.append(scored)
+            covered |= own
+    return chosen
+
+
+def _excerpt(scored: ScoredChunk, terms: Sequence[str], analyze: Analyze, language: Language) -> Excerpt:
+    return excerpt_of(scored.chunk, terms, analyze, more_rows=word("more_rows", language, n="{n}"))

@@ -1,0 +1,79 @@
+"""Short texts around an answer, in both languages. What an admin may want to change stands in persona.md instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from bot.types import Language
+
+_TEXTS: Mapping[str, Mapping[Language, str]] = {
+    "sources": {"ko": "출처", "en": "Sources"},
+    "nearest": {"ko": "가장 가까운 자료(답의 근거는 아님)", "en": "Nearest sources (not evidence for an answer)"},
+    "page": {"ko": "{n}쪽", "en": "page {n}"},
+    "more_rows": {
+        "ko": "(이 표의 {n}개 행은 줄였습니다. 출처에서 전체를 보세요.)",
+        "en": "({n} more rows; see the source.)",
+    },
+    "indexed": {"ko": "{source}: {ago} 색인", "en": "{source}: indexed {ago}"},
+    "indexed_commit": {
+        "ko": "{source}: {ago} 색인, 커밋 {commit}",
+        "en": "{source}: indexed {ago}, at commit {commit}",
+    },
+    "not_indexed": {"ko": "{source}: 아직 색인하는 중입니다.", "en": "{source}: is still being indexed."},
+    "source_problem": {
+        "ko": "{source}: 마지막 색인에 실패했습니다({problem})",
+        "en": "{source}: the last sync failed ({problem})",
+    },
+    "just_now": {"ko": "방금", "en": "just now"},
+    "minutes": {"ko": "{n}분 전", "en": "{n} min ago"},
+    "hours": {"ko": "{n}시간 전", "en": "{n} h ago"},
+    "days": {"ko": "{n}일 전", "en": "{n} d ago"},
+    "model_failed": {
+        "ko": "언어 모델이 답하지 않아 근거를 그대로 보여 드립니다({reason})",
+        "en": "The language model did not answer, so the evidence itself is shown ({reason})",
+    },
+    "model_broke_off": {
+        "ko": "언어 모델이 답을 끝내지 못했습니다({reason})",
+        "en": "The language model did not finish its answer ({reason})",
+    },
+    "held_back": {
+        "ko": "근거에서 확인되지 않은 문장 {n}개를 뺐습니다.",
+        "en": "{n} sentence(s) that the evidence does not confirm were left out.",
+    },
+    "since": {"ko": "{tool}({detail}, {time} UTC부터)", "en": "{tool} ({detail}, since {time} UTC)"},
+    "tool_partly_down": {
+        "ko": "일부 검색을 쓰지 못했습니다: {tools}",
+        "en": "Part of the search was not available: {tools}",
+    },
+    "tool_index": {"ko": "색인", "en": "the index"},
+    "tool_index_building": {"ko": "아직 만드는 중", "en": "still being built"},
+    "tool_keyword": {"ko": "낱말 검색", "en": "search by words"},
+    "tool_dense": {"ko": "의미 검색", "en": "search by meaning"},
+    "tool_catalog": {"ko": "색인 저장소", "en": "the catalog"},
+}
+
+
+def word(name: str, language: Language, **values: object) -> str:
+    """The text of that name with its values filled in."""
+    return _TEXTS[name][language].format(**values)
+
+
+def tool_name(tool: str, language: Language) -> str:
+    """ "dense:e5" -> "의미 검색 e5"; names that have no text stay as they are."""
+    kind, _, rest = tool.partition(":")
+    if f"tool_{kind}" not in _TEXTS:
+        return tool
+    return f"{word(f'tool_{kind}', language)} {rest}".strip()
+
+
+def ago(then: datetime, now: datetime, language: Language) -> str:
+    """ "2 h ago"."""
+    minutes = max(0, int((now - then).total_seconds() // 60))
+    if minutes < 1:
+        return word("just_now", language)
+    if minutes < 60:
+        return word("minutes", language, n=minutes)
+    if minutes < 48 * 60:
+        return word("hours", language, n=minutes // 60)
+    return word("days", language, n=minutes // (24 * 60))
