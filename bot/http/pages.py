@@ -14,6 +14,7 @@ from bot.types import Language, Vote
 from bot.web_posts import GENERAL, Channel, Post, ThreadSummary
 
 MAX_MESSAGE_CHARS = 4000
+TITLE_CHARS = 120
 SCRIPT_TEXTS = (
     "sending", "send", "too_long", "no_mention", "add_mention", "vote_thanks", "vote_failed", "answered", "reading",
     "reading_n", "embedding_n", "connection_lost", "send_failed", "evidence_loading", "evidence_failed",
@@ -61,12 +62,13 @@ def thread_page(site: Site, root_id: str, posts: Sequence[Post], votes: Mapping[
     """A thread: the question, what was answered, and room for a reply."""
     reader = site.reader
     name = channel_name(site.channel, reader.language)
+    first = posts[0].text if posts else name
     note = el("p", reader.say("thread_cut", n=cut), class_="more") if cut else None
     content = [
         el(
             "header",
             el("a", reader.say("back", channel=f"# {name}"), href=f"/c/{site.channel.id}", class_="back"),
-            el("h1", reader.say("thread")),
+            el("h1", " ".join(first.split())[:TITLE_CHARS]),
             class_="title",
         ),
         el(
@@ -77,8 +79,7 @@ def thread_page(site: Site, root_id: str, posts: Sequence[Post], votes: Mapping[
         ),
         _composer(site, root_id=root_id),
     ]
-    first = posts[0].text if posts else name
-    return _layout(site, first[:60], content, root_id=root_id)
+    return _layout(site, first[:TITLE_CHARS], content, root_id=root_id)
 
 
 def login_form(language: Language, *, target: str, problem: str | None) -> Html:

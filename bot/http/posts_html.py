@@ -84,7 +84,8 @@ def time_html(at: datetime) -> Html:
 
 
 def evidence_path(chunk_id: str) -> str:
-    return f"/evidence/{quote(chunk_id, safe='')}"
+    """The page of a piece of evidence, at the cited part."""
+    return f"/evidence/{quote(chunk_id, safe='')}#cited"
 
 
 def citation_place(citation: Citation, reader: Reader) -> str:
@@ -124,7 +125,8 @@ def _body(post: Post, reader: Reader) -> Html:
     links = {citation.index: _cite_link(citation, reader) for citation in (*post.nearest, *post.citations)}
     title: Child = None
     if post.kind in ("refusal", "error"):
-        title = el("p", reader.say(post.kind), class_="kind")
+        key = "unavailable" if post.kind == "error" and post.error_id is None else post.kind
+        title = el("p", reader.say(key), class_="kind")
     text = render_markdown(post.text, links, table_label=reader.say("table"))
     number = reader.say("error_id", id=post.error_id) if post.error_id else None
     return el("div", title, text, el("p", number, class_="error-id") if number else None, class_="body prose")

@@ -7,6 +7,7 @@ import { call, fromServer, Refused, say } from "./texts.js";
 const panel = document.getElementById("evidence");
 const body = document.getElementById("evidence-body");
 const overlay = matchMedia("(max-width: 62rem)");
+const ABOVE_PX = 48; // some text before the cited part, so that one sees where it stands
 let opener = null;
 let shown = null;
 
@@ -68,9 +69,9 @@ async function show(chunkId) {
     body.textContent = error instanceof Refused ? error.message : say("evidence_failed");
   }
   (document.getElementById("evidence-title") ?? body).focus({ preventScroll: true });
-  panel.scrollTop = 0;
   const cited = document.getElementById("cited");
-  if (cited) panel.scrollTop = cited.getBoundingClientRect().top - panel.getBoundingClientRect().top - 96;
+  const scroller = cited?.closest(".document, .code-scroll");
+  if (scroller) scroller.scrollTop += cited.getBoundingClientRect().top - scroller.getBoundingClientRect().top - ABOVE_PX;
 }
 
 function hide() {

@@ -13,7 +13,7 @@ let source = null;
 let lostTimer = null;
 
 export function startLive() {
-  box.scrollTop = box.scrollHeight;
+  if (!location.hash) showEnd(items.lastElementChild);
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
   addEventListener("pagehide", disconnect);
   if (!document.hidden) connect();
@@ -37,6 +37,17 @@ function connect() {
   listen("status", ({ indexing }) => showIndexing(indexing));
 }
 
+// Whether the reader looks at the end of the list, or at the beginning of the last item while it grows.
+function isFollowed(last) {
+  if (!last || box.scrollHeight - box.scrollTop - box.clientHeight < 120) return true;
+  return Math.abs(topOf(last)) < 4;
+}
+
+// Distance of an item from where a list begins on the screen.
+function topOf(item) {
+  return item.getBoundingClientRect().top - box.getBoundingClientRect().top - 16;
+}
+
 function disconnect() {
   source?.close();
   source = null;
@@ -51,7 +62,7 @@ function listen(name, handle) {
 
 function showItem({ id, html, spoken }) {
   const item = fromServer(html).firstElementChild;
-  const followsEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 120;
+  const followsEnd = isFollowed(items.lastElementChild);
   const old = document.getElementById(id);
   if (old) {
     const focused = old.contains(document.activeElement) ? focusKey(document.activeElement) : null;
@@ -62,8 +73,14 @@ function showItem({ id, html, spoken }) {
     items.insertBefore(item, [...items.children].find((other) => Number(other.dataset.seq) > seq) ?? null);
   }
   document.getElementById("empty")?.remove();
-  if (followsEnd) box.scrollTop = box.scrollHeight;
+  if (followsEnd) showEnd(items.lastElementChild);
   if (spoken) announce(say("answered", { text: spoken }));
+}
+
+// Scrolls to the end, but not past the beginning of `item`: a long answer is read from its first line.
+function showEnd(item) {
+  if (!item) return;
+  box.scrollTop = Math.min(box.scrollHeight - box.clientHeight, box.scrollTop + topOf(item));
 }
 
 // A replaced post keeps the keyboard where it was.
