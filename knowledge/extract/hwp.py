@@ -10,6 +10,7 @@ from knowledge.extract.hwp_body import BodyReader
 from knowledge.extract.hwp_container import damaged, open_hwp
 from knowledge.extract.hwp_numbering import read_numbering
 from knowledge.extract.hwp_records import BrokenRecords, read_tree
+from knowledge.extract.page_margins import telling_margins
 from knowledge.types import Block, Extraction
 
 _TITLE_MUST_STAND_IN_FIRST_CHARS = 3_000
@@ -31,6 +32,7 @@ def extract_hwp(content: bytes, *, name: str) -> Extraction:
         raise damaged(name, f"{len(streams.sections)} of {numbering.section_count} sections are there")
     if streams.has_tracked_changes:
         warnings.append("tracked changes are on: deleted text may still be in here; accept the changes and save anew")
+    blocks = [*telling_margins(reader.margins, blocks), *blocks]
     if not blocks:
         raise no_text(name)
     return Extraction(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from knowledge.extract.hwp_numbering import Numbering, format_number
+from knowledge.extract.hwp_numbering import Numbering, format_number, is_heading
 from knowledge.extract.hwp_records import (
     CTRL_HEADER,
     EQEDIT,
@@ -17,12 +17,10 @@ from knowledge.extract.hwp_records import (
     TEXTART,
     Record,
 )
-from knowledge.extract.hwp_text import ControlPlace, paragraph_parts, readable
+from knowledge.extract.hwp_text import ControlPlace, notes_behind_words, paragraph_parts, readable
 from knowledge.extract.merged_cells import SpannedCell, flat_text, table_blocks
 from knowledge.types import Block
 
-_MAX_HEADING_CHARS = 80
-_SENTENCE_ENDS = ("다.", "다", ".", ",", ";", "것", "음", "함")
 _ABOVE_TEXT_UNITS = 500  # a floating object less than this (1.8 mm) below its paragraph's top stands above its text
 
 
@@ -31,16 +29,15 @@ class BodyReader:
     """Reads the sections of one document one after the other; counters and seen headers run on."""
 
     numbering: Numbering
-    warnings: list[str] = field(default_factory=list)
+    margins: list[str] = field(default_factory=list)  # headers and footers, each once
     _seen_margins: set[str] = field(default_factory=set)
-    _margins: list[Block] = field(default_factory=list)
+    _note_count: int = 0
+    _in_note: bool = False
     _notes: list[list[Block]] = field(default_factory=list)
 
     def section(self, roots: Sequence[Record]) -> list[Block]:
-        """Blocks of one section; its headers and footers come first and only where they were not seen before."""
-        self._margins = []
-        body = self._paragraphs(roots)
-        return [*self._margins, *body]
+        """Blocks of one section, without its headers and footers."""
+        return self._paragraphs(roots)
 
     def _paragraphs(self, records: Sequence[Record]) -> list[Block]:
         blocks: list[Block] = []
@@ -81,13 +78,13 @@ class BodyReader:
             if run and isinstance(run[0], Block):
                 blocks.extend(item for item in run if isinstance(item, Block))
                 continue
-            text = readable("".join(item for item in run if isinstance(item, str)))
+            text = notes_behind_words(readable("".join(item for item in run if isinstance(item, str))))
             if not text.strip():
                 continue
             if head is not None and label is None:
                 label = self.numbering.label(head)
                 text = f"{label} {text.lstrip()}" if label else text
-            outline = head is not None and head.kind == 1 and _is_heading(text)
+            outline = head is not None and head.kind == 1 and is_heading(text)
             level = head.level if head is not None and outline else None
             blocks.append(Block(kind="heading" if outline else "paragraph", text=text, level=level))
         return blocks
@@ -102,6 +99,8 @@ class BodyReader:
     ) -> None:
         kind = control.control
         inline = _INLINE.get(kind)
+        if kind == b"atno" and self._in_note and control.u32(4) & 0xF in (1, 2):
+            return  # the note's own number, which stands in front of it already
         if inline is not None:
             _text_run(lines).append(inline(control))
         elif kind in (b"tbl ", b"gso "):
@@ -117,23 +116,28 @@ class BodyReader:
             else:
                 below.extend(content)
         elif kind in (b"fn  ", b"en  "):
-            self._note(control)
+            _text_run(lines).append(self._note(control))
         elif kind in (b"head", b"foot"):
             self._margin(control)
         elif kind == b"secd":
             self.numbering.outline = control.u16(18) or self.numbering.outline
 
-    def _note(self, control: Record) -> None:
-        """A footnote or endnote: one note block behind the paragraph that refers to it."""
-        text = flat_text(self._paragraphs(control.children))
-        if text.strip():
-            self._notes[-1].append(Block(kind="note", text=text))
+    def _note(self, control: Record) -> str:
+        """The mark of a footnote or endnote; its text becomes a note block behind the paragraph that refers to it."""
+        outer, self._in_note = self._in_note, True
+        text = flat_text(self._paragraphs(control.children)).strip()
+        self._in_note = outer
+        if not text:
+            return ""
+        self._note_count += 1
+        self._notes[-1].append(Block(kind="note", text=f"주{self._note_count}) {text}"))
+        return f"(주{self._note_count})"
 
     def _margin(self, control: Record) -> None:
         text = flat_text(self._paragraphs(control.children)).strip()
-        if any(char.isalpha() for char in text) and text not in self._seen_margins:
+        if text and text not in self._seen_margins:
             self._seen_margins.add(text)
-            self._margins.append(Block(kind="note", text=text))
+            self.margins.append(text)
 
     def _table(self, control: Record) -> list[Block]:
         cells: list[SpannedCell] = []
@@ -207,10 +211,6 @@ def _stands_above(control: Record, properties: int) -> bool:
     beside_paragraph = properties >> 3 & 3 == 2
     pushes_text_down = properties >> 21 & 7 == 3
     return beside_paragraph and pushes_text_down and control.i32(8) < _ABOVE_TEXT_UNITS
-
-
-def _is_heading(text: str) -> bool:
-    return len(text) <= _MAX_HEADING_CHARS and "\n" not in text and not text.rstrip().endswith(_SENTENCE_ENDS)
 
 
 def _auto_number(control: Record) -> str:

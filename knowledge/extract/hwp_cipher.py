@@ -17,8 +17,8 @@ _BATCH_BLOCKS = 65_536  # 1 MB of text at a time keeps the working memory small
 def distribution_key(record: bytes) -> bytes:
     """The 16-byte key hidden in the 256 bytes of a DISTRIBUTE_DOC_DATA record.
 
-    The first four bytes seed Microsoft's `rand`; its numbers give runs of one byte (value, then length 1 to 16) that are
-    xored over the record. The key stands behind an offset of 4 to 19 that the seed's low bits give.
+    The first four bytes seed Microsoft's `rand`; its numbers give runs of one byte (value, then length 1 to 16) that
+    are xored over the record. The key stands behind an offset of 4 to 19 that the seed's low bits give.
     """
     if len(record) != 256:
         raise ValueError(f"a distribution record has 256 bytes, not {len(record)}")
@@ -49,7 +49,7 @@ def decrypt_aes128_ecb(data: bytes, key: bytes) -> bytes:
 
 
 def _decrypt_blocks(blocks: Bytes, keys: Bytes) -> Bytes:
-    state = blocks ^ keys[_ROUNDS]
+    state: Bytes = blocks ^ keys[_ROUNDS]
     for number in range(_ROUNDS - 1, -1, -1):
         state = _INVERSE_SBOX[state[:, _INVERSE_SHIFT]] ^ keys[number]
         if number:

@@ -15,11 +15,13 @@ _STEMS, _HANJA_STEMS = "갑을병정무기경신임계", "甲乙丙丁戊己庚�
 _PLACEHOLDER = re.compile(r"\^(\d{1,2}|[nN])")
 _HEAD_BYTES = 12  # properties, width, distance, character shape
 _LEVELS = 7
+_MAX_HEADING_CHARS = 80
+_SENTENCE_ENDS = ("다.", "다", ".", ",", ";", "것", "음", "함")
 _MAX_NUMBERINGS = 10_000
 
 
 def format_number(number: int, style: int) -> str:
-    """`number` (from 1) as HWP's number style shows it: 0 digits, 1 ①, 2 I, 4 A, 8 가, 9 ㉮ ... digits where it ends."""
+    """`number` (from 1) as HWP's number style shows it: 0 digits, 1 ①, 2 I, 4 A, 8 가, 9 ㉮; digits beyond its end."""
     if number < 1 or style == 0:
         return str(number)
     if style in (2, 3):
@@ -59,6 +61,11 @@ def _roman(number: int) -> str:
         while number >= value:
             text, number = text + letters, number - value
     return text
+
+
+def is_heading(text: str) -> bool:
+    """Whether an outline paragraph reads like a title; many documents number whole sentences with outline styles."""
+    return len(text) <= _MAX_HEADING_CHARS and "\n" not in text and not text.endswith(_SENTENCE_ENDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

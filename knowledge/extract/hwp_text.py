@@ -23,8 +23,10 @@ _SYMBOLS = {
     0xF09E: "·", 0xF53A: "한", 0xF85E: "ㆍ", 0xF02EF: "·", 0xF02F0: "·", 0xF03C5: "□", 0xF012B: "㊞",
     0xF0852: "“", 0xF0853: "”",
 }  # fmt: skip
+_LOGO = dict(zip(range(0xF03EF, 0xF03F5), "한글과컴퓨터", strict=True))  # the maker's name as pictures of syllables
 _LINE_DRAWING = range(0xF07F3, 0xF0852)  # Hancom's own, in runs of a hundred to rule off a page
 _CIRCLED = ((0xF02B1, 0x2460, 20), (0xF02CE, 0x2776, 10))  # first private code, first character, how many
+_MARK_IN_WORD = re.compile(r"(?<=[가-힣])(\(주\d+\))([가-힣]+)")
 _LONG_RULE = re.compile(r"([─━═_])\1{3,}")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 
@@ -106,13 +108,21 @@ def readable(text: str) -> str:
     if _PRIVATE.search(text):
         text = _PRIVATE.sub(lambda found: _symbol(ord(found.group())), text)
     text = _LONG_RULE.sub(lambda found: found.group(1) * 3, text)
+    text = text.replace("\u1112\u119e\u11ab", "한")  # "한글" in its old spelling; nobody searches for it so
     text = clean_text(text.encode("utf-16-le", errors="ignore").decode("utf-16-le", errors="ignore"))
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+    return "\n".join(line.strip() for line in text.split("\n")).strip()
+
+
+def notes_behind_words(text: str) -> str:
+    """`text` with each mark of a note moved behind the word that it stands in, so that search finds the word."""
+    return _MARK_IN_WORD.sub(r"\2\1", text)
 
 
 def _symbol(code: int) -> str:
     if code in _SYMBOLS:
         return _SYMBOLS[code]
+    if code in _LOGO:
+        return _LOGO[code]
     if code in _LINE_DRAWING:
         return "─"
     for first, shown, count in _CIRCLED:

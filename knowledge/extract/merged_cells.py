@@ -16,6 +16,7 @@ MAX_COLUMNS = 2_000
 MAX_GRID_CELLS = 2_000_000
 _MAX_REPEATED_CHARS = 4_000_000  # beyond it a merged cell's text stands in its first row and column only
 
+_WRITTEN_DOWNWARDS = re.compile(r"[가-힣](?:\n[가-힣])+")
 _ARTICLE = re.compile(r"\s*제\s*\d+\s*조(?:의\s*\d+)?")
 _MAX_TITLE_CHARS = 60
 _MIN_BODY_CHARS = 30
@@ -33,7 +34,9 @@ class SpannedCell:
 
     @property
     def text(self) -> str:
-        return flat_text(self.blocks)
+        """All text of the cell, one line a paragraph; a word written downwards (one syllable a line) as one word."""
+        text = flat_text(self.blocks).strip()
+        return text.replace("\n", "") if _WRITTEN_DOWNWARDS.fullmatch(text) else text
 
 
 def text_cell(row: int, column: int, text: str, *, row_span: int = 1, column_span: int = 1) -> SpannedCell:
@@ -111,13 +114,14 @@ def _fill(cells: Sequence[SpannedCell]) -> list[tuple[str, ...]]:
     seen: set[int] = set()
     filled: list[tuple[str, ...]] = []
     for line in origin:
-        row: list[str] = []
-        for number in line:
-            again = number in seen and total > _MAX_REPEATED_CHARS
-            row.append("" if number < 0 or again else texts[number])
-            seen.add(number)
-        if any(text.strip() for text in row):
-            filled.append(tuple(row))
+        fresh = {number for number in line if number >= 0} - seen
+        row = tuple(
+            "" if number < 0 or (number not in fresh and total > _MAX_REPEATED_CHARS) else texts[number]
+            for number in line
+        )
+        seen |= fresh
+        if any(texts[number] for number in fresh):  # else it only repeats what merged cells said in the row above
+            filled.append(row)
     return _without_empty_columns(filled)
 
 
