@@ -266,7 +266,7 @@ class Knowledge:
         if self._calibrations is None:
             from knowledge.retrieval.calibration import Calibrations
 
-            self._calibrations = Calibrations.load(self._config.data_dir)
+            self._calibrations = Calibrations.load(self._config.data_dir / "calibrations")
         return self._calibrations
 
     def _is_calibrated(self, source: str) -> bool:

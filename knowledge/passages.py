@@ -20,6 +20,8 @@ class CodeSource(Protocol):
 
     def permalink(self, uri: str, revision: str, start_line: int | None, end_line: int | None) -> str | None: ...
 
+    def close(self) -> None: ...
+
 
 def passage_of(
     catalog: Catalog,
@@ -72,7 +74,10 @@ def _with_code(passage: Passage, locator: Locator, source: CodeSource) -> Passag
     from knowledge.extract.decoding import decode
     from knowledge.masking import mask
 
-    content = source.file_at(locator.uri, locator.revision)
+    try:
+        content = source.file_at(locator.uri, locator.revision)
+        url = passage.url or source.permalink(locator.uri, locator.revision, locator.start_line, locator.end_line)
+    finally:
+        source.close()
     text = mask(decode(content, name=locator.uri).text)
-    url = passage.url or source.permalink(locator.uri, locator.revision, locator.start_line, locator.end_line)
     return replace(passage, lines=tuple(text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")), url=url)

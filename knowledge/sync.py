@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -123,14 +123,14 @@ class Syncer:
     ) -> SyncReport:
         embedders = self._config.embedders.get(config.evidence_kind, ())
         if dry_run:
-            source = self._build_source(config)
-            run = SourceSync(self._tools, config, source, embedders, progress=progress, should_stop=should_stop)
-            return run.preview(force=force)
+            with self._open_source(config) as source:
+                run = SourceSync(self._tools, config, source, embedders, progress=progress, should_stop=should_stop)
+                return run.preview(force=force)
         job = self._begin_job(config.name)
         try:
-            source = self._build_source(config)
-            run = SourceSync(self._tools, config, source, embedders, progress=progress, should_stop=should_stop)
-            report = run.run(force=force)
+            with self._open_source(config) as source:
+                run = SourceSync(self._tools, config, source, embedders, progress=progress, should_stop=should_stop)
+                report = run.run(force=force)
         except KnowledgeError as error:
             with suppress(StorageFull):
                 self._record_problem(config, str(error))
@@ -138,6 +138,16 @@ class Syncer:
             raise
         self._end_job(job, "stopped" if report.stopped else "done", report.problem)
         return report
+
+    @contextmanager
+    def _open_source(self, config: SourceConfig) -> Iterator[Source]:
+        source = self._build_source(config)
+        try:
+            yield source
+        finally:
+            close = getattr(source, "close", None)  # those that hold a process open, as repositories do
+            if close is not None:
+                close()
 
     def _remove_unconfigured(self, should_stop: Callable[[], bool]) -> None:
         configured = {config.name for config in self._config.sources}
