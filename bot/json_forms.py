@@ -8,11 +8,9 @@ from typing import Any
 from bot.answering import Outcome
 from bot.types import Citation
 from knowledge.types import (
-    Block,
     Chunk,
     DocumentSummary,
     Evidence,
-    Extraction,
     Locator,
     Progress,
     ScoredChunk,
@@ -73,33 +71,6 @@ def citation_form(citation: Citation) -> dict[str, Any]:
         "title": citation.title,
         "url": citation.url,
         "quote": citation.quote,
-    }
-
-
-def extraction_form(file: str, extraction: Extraction) -> dict[str, Any]:
-    return {
-        "file": file,
-        "format": extraction.format,
-        "extractor": extraction.extractor,
-        "status": extraction.status,
-        "warnings": list(extraction.warnings),
-        "blocks": [block_form(block) for block in extraction.blocks],
-    }
-
-
-def failed_extraction_form(file: str, reason: str) -> dict[str, Any]:
-    return {
-        "file": file, "format": None, "extractor": None, "status": "failed", "warnings": [reason], "blocks": [],
-    }  # fmt: skip
-
-
-def block_form(block: Block) -> dict[str, Any]:
-    return {
-        "kind": block.kind,
-        "text": block.text,
-        "rows": [list(row) for row in block.rows],
-        "page": block.page,
-        "level": block.level,
     }
 
 

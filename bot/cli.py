@@ -1,0 +1,277 @@
+"""The command line. Thin: arguments in, operations called, output left to bot.cli_output.
+
+Everything heavy is imported inside the commands, so that `haechi --help` and `haechi extract` start at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli_errors import reporting_errors
+
+if TYPE_CHECKING:
+    from bot.session import Session
+    from bot.settings import Settings
+
+app = typer.Typer(
+    name="haechi",
+    help="Answers company questions from documents and code, with evidence, or says plainly that it cannot.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@dataclass(slots=True)
+class Options:
+    config: Path | None = None
+    debug: bool = False
+
+
+_options = Options()
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SourceOption = Annotated[str | None, typer.Option("--source", help="Only this source.", metavar="NAME")]
+KindOption = Annotated[str | None, typer.Option("--kind", help="Only docs or code.", metavar="docs|code")]
+
+
+@app.callback()
+def options(
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Configuration file; haechi.toml in this folder if left out.")
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Log everything, tracebacks too.")] = False,
+) -> None:
+    _options.config = config
+    _options.debug = debug
+
+
+@app.command()
+def run() -> None:
+    """Start the bot with its web page, until Ctrl-C."""
+    with reporting_errors(debug=_options.debug):
+        settings = _settings(console_level=None)
+        from bot.app import run_bot
+
+        asyncio.run(run_bot(settings, announce=lambda line: print(line, flush=True)))
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, or - to read it from standard input.")],
+    as_json: AsJson = False,
+    source: SourceOption = None,
+    kind: KindOption = None,
+) -> None:
+    """Answer one question as the bot would in a thread."""
+    with reporting_errors(debug=_options.debug):
+        text = _nonempty(sys.stdin.read() if question == "-" else question, "question")
+        _check_kind(kind)
+        result = _call("ask", {"question": text, "source": source, "kind": kind})
+        from bot.cli_output import print_answer, print_json
+
+        if as_json:
+            print_json(result["form"])
+        else:
+            print_answer(result)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for, or - to read queries from standard input.")],
+    as_json: AsJson = False,
+    top_k: Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="How many results.")] = None,
+    source: SourceOption = None,
+    kind: KindOption = None,
+) -> None:
+    """Show the ranked evidence for a query; - reads one query a line, plain or as {"query", "source"}."""
+    with reporting_errors(debug=_options.debug):
+        _check_kind(kind)
+        common = {"top_k": top_k, "source": source, "kind": kind}
+        lines = sys.stdin if query == "-" else None
+        if lines is None:
+            _nonempty(query, "query")
+        failed = asyncio.run(_search_all(query, lines, common, as_json=as_json))
+        if failed:
+            raise typer.Exit(1)
+
+
+@app.command(name="list")
+def list_documents(as_json: AsJson = False, source: SourceOption = None) -> None:
+    """List every known document, the failed ones too."""
+    with reporting_errors(debug=_options.debug):
+        result = _call("list", {"source": source})
+        from bot.cli_output import print_documents, print_json
+
+        if as_json:
+            print_json(result["documents"])
+        else:
+            print_documents(result["documents"])
+
+
+@app.command()
+def read(
+    document: Annotated[str, typer.Argument(help="File name or path of the document, as `haechi list` shows it.")],
+    label: Annotated[
+        str, typer.Argument(help='Article, appendix or definition: "제12조", "별표 1", "PayService.retry".')
+    ],
+    source: SourceOption = None,
+) -> None:
+    """Print one whole article, appendix or definition."""
+    with reporting_errors(debug=_options.debug):
+        result = _call("read", {"document": document, "label": label, "source": source})
+        from bot.cli_output import print_parts
+
+        print_parts(result["parts"])
+
+
+@app.command()
+def extract(
+    file: Annotated[Path, typer.Argument(help="The file to read.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what is read from one file. Needs no configuration."""
+    with reporting_errors(debug=_options.debug):
+        from bot.cli_output import print_extraction, print_json
+        from bot.extraction import extract_file
+
+        form = extract_file(file)
+        if as_json:
+            print_json(form)
+        else:
+            print_extraction(form)
+        if form["status"] == "failed":
+            raise typer.Exit(1)
+
+
+@app.command()
+def ingest(
+    source: SourceOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Read everything again, also what has not changed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the index up to date with the sources."""
+    with reporting_errors(debug=_options.debug):
+        from bot.cli_output import ingest_progress, print_json, print_reports
+
+        with ingest_progress() as report:
+            result = _call("ingest", {"source": source, "dry_run": dry_run, "force": force}, report)
+        if as_json:
+            print_json(result)
+        else:
+            print_reports(result["sources"])
+        if any(item["problem"] for item in result["sources"]):
+            raise typer.Exit(1)
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show what is indexed, how fresh it is, and what could not be read."""
+    with reporting_errors(debug=_options.debug):
+        result = _call("status", {})
+        from bot.cli_output import print_json, print_status
+
+        if as_json:
+            print_json(result)
+        else:
+            print_status(result)
+
+
+@app.command()
+def doctor() -> None:
+    """Check everything that Haechi needs, and say how to mend what is missing."""
+    with reporting_errors(debug=_options.debug):
+        from bot.cli_output import print_check
+        from bot.doctor import examine
+
+        _configure_logging("error")
+        problems = 0
+        for check in examine(_options.config):
+            print_check(check)
+            problems += not check.ok
+        if problems:
+            raise typer.Exit(1)
+
+
+def main() -> None:
+    """The entry point of the `haechi` command."""
+    app(prog_name="haechi")
+
+
+# --- inside ---------------------------------------------------------------------------------------
+
+
+def _settings(*, console_level: str | None) -> Settings:
+    """The settings, with logging configured: at `console_level`, or at the level of the configuration."""
+    from bot.settings import load_settings
+
+    settings = load_settings(_options.config)
+    _configure_logging(console_level or settings.log.level)
+    return settings
+
+
+def _configure_logging(level: str) -> None:
+    from bot.logging_setup import configure_console
+
+    configure_console("debug" if _options.debug else level, tracebacks=_options.debug)
+
+
+@asynccontextmanager
+async def _session() -> AsyncIterator[Session]:
+    settings = _settings(console_level="error")
+    from bot.app import open_services, utc_now
+    from bot.session import Session
+
+    command = " ".join(["haechi", *(word for word in sys.argv[1:2] if not word.startswith("-"))])
+    async with Session(
+        settings, command, open_services, clock=utc_now, note=lambda text: print(text, file=sys.stderr)
+    ) as session:
+        yield session
+
+
+def _call(method: str, params: Mapping[str, Any], report: Callable[[dict[str, Any]], None] | None = None) -> Any:
+    async def call() -> dict[str, Any]:
+        async with _session() as session:
+            return await session.call(method, params, report or (lambda step: None))
+
+    return asyncio.run(call())
+
+
+async def _search_all(query: str, lines: Iterator[str] | None, common: Mapping[str, Any], *, as_json: bool) -> bool:
+    """Prints one result a query, in order. Returns whether any of them failed."""
+    from bot.cli_output import print_json, print_results
+    from bot.query_lines import read_query_lines
+
+    show = print_json if as_json else print_results
+    failed = False
+    async with _session() as session:
+        if lines is None:
+            show(await session.call("search", {"query": query, **common}, lambda step: None))
+            return False
+        for asked in read_query_lines(lines):
+            form = await asked.answer(session, common)
+            failed = failed or "error" in form
+            show(form)
+    return failed
+
+
+def _nonempty(text: str, what: str) -> str:
+    if not text.strip():
+        raise typer.BadParameter(f"the {what} is empty")
+    return text.strip()
+
+
+def _check_kind(kind: str | None) -> None:
+    if kind not in (None, "docs", "code"):
+        raise typer.BadParameter("must be docs or code", param_hint="--kind")

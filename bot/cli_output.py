@@ -1,0 +1,241 @@
+"""What the commands print: JSON for programs, rich text on a terminal, plain text everywhere else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from rich.console import Console
+from rich.text import Text
+
+from bot.types import Language
+
+if TYPE_CHECKING:
+    from bot.readiness import Check
+
+Form = Mapping[str, Any]
+
+EXCERPT_LINES = 8
+
+
+def print_json(form: object) -> None:
+    """One line of JSON, flushed so that a program that asks line by line is not kept waiting."""
+    print(json.dumps(form, ensure_ascii=False), flush=True)
+
+
+@cache
+def console() -> Console:
+    """Standard output; without colours, and without wrapping, where it is no terminal."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, no_color=True, width=10_000, soft_wrap=True, legacy_windows=False)
+
+
+def print_answer(result: Form) -> None:
+    """An answer or a refusal with its sources and notices."""
+    form, language = result["form"], cast(Language, result["language"])
+    out = console()
+    if out.is_terminal:
+        from rich.markdown import Markdown
+
+        out.print(Markdown(form["answer"]))
+    else:
+        out.print(Text(_unescaped(form["answer"])))
+    from bot.wording import word
+
+    for title, citations in (("sources", form["citations"]), ("nearest", result["nearest"])):
+        if citations:
+            out.print()
+            out.print(Text(word(title, language), style="bold"))
+            for citation in citations:
+                link = f"  {citation['url']}" if citation["url"] else ""
+                out.print(Text(f"  [{citation['index']}] {place(citation)}{link}"))
+    if result["notices"]:
+        out.print()
+        for notice in result["notices"]:
+            out.print(Text(notice, style="dim"))
+
+
+def print_results(form: Form) -> None:
+    """The results of one query."""
+    out = console()
+    chance = "" if form["probability"] is None else f", probability {form['probability']:.2f}"
+    out.print(Text(f"{form['query']}", style="bold"))
+    out.print(Text(f"{form['verdict']}{chance}: {form['reason']}", style=_VERDICT_STYLE.get(form["verdict"], "")))
+    for line in form["degraded"]:
+        out.print(Text(f"! {line}", style="yellow"))
+    for result in form["results"]:
+        via = " (linked)" if result["via"] else ""
+        out.print()
+        out.print(Text(f"{result['rank']}. {result['source']} · {place(result)}{via}", style="bold"))
+        lines = result["text"].splitlines()
+        for line in lines[:EXCERPT_LINES]:
+            out.print(Text(f"   {line}"))
+        if len(lines) > EXCERPT_LINES:
+            out.print(Text(f"   … {len(lines) - EXCERPT_LINES} more lines", style="dim"))
+    if not form["results"]:
+        out.print(Text("No results."))
+    out.print()
+
+
+def print_documents(documents: Sequence[Form]) -> None:
+    for item in documents:
+        state = "" if item["status"] == "indexed" else f"  [{item['status']}: {item['reason']}]"
+        line = Text(f"{item['source']}  {item['document']}")
+        line.append(f"  {item['title']}, {item['chunks']} chunks{state}", style="red" if state else "dim")
+        console().print(line)
+    if not documents:
+        console().print(Text("Nothing is indexed yet; run `haechi ingest`."))
+
+
+def print_parts(parts: Sequence[Form]) -> None:
+    """A whole section: its place once, then the text of its parts."""
+    out = console()
+    shown = None
+    for part in parts:
+        heading = place(part)
+        if heading != shown:
+            out.print(Text(heading, style="bold"))
+            shown = heading
+        out.print(Text(part["text"]))
+
+
+def print_extraction(form: Form) -> None:
+    out = console()
+    for warning in form["warnings"]:
+        print(f"haechi: {warning}", file=sys.stderr)
+    for block in form["blocks"]:
+        if block["rows"]:
+            for row in block["rows"]:
+                out.print(Text(" | ".join(row)))
+        elif block["kind"] == "heading":
+            out.print(Text(f"{'#' * (block['level'] or 1)} {block['text']}", style="bold"))
+        else:
+            out.print(Text(block["text"]))
+
+
+def print_reports(reports: Sequence[Form]) -> None:
+    """A summary of an ingest: counts, and every failed document by name."""
+    out = console()
+    for report in reports:
+        if report["dry_run"]:
+            _print_dry_run(report)
+        counts = ", ".join(f"{report[name]} {name}" for name in ("added", "updated", "deleted", "unchanged"))
+        failed = f", {len(report['failed'])} failed" if report["failed"] else ""
+        would = "would be: " if report["dry_run"] else ""
+        out.print(
+            Text(
+                f"{report['source']}: {would}{counts}{failed}; {report['chunks']} chunks, {report['duration_s']:.1f} s"
+            )
+        )
+        if report["pending"]:
+            out.print(Text(f"  {report['pending']} vectors are missing still; keyword search works", style="yellow"))
+        if report["problem"]:
+            out.print(Text(f"  problem: {report['problem']}", style="red"))
+        for item in report["failed"]:
+            out.print(Text(f"  failed: {item['document']}: {item['reason']}", style="red"))
+
+
+def print_status(form: Form) -> None:
+    out = console()
+    now = datetime.now(UTC)
+    for item in form["sources"]:
+        from bot.wording import ago
+
+        last = ago(datetime.fromisoformat(item["last_sync"]), now, "en") if item["last_sync"] else "never"
+        revision = f", revision {item['revision'][:10]}" if item["revision"] else ""
+        out.print(Text(f"{item['source']}  {item['title']}", style="bold"))
+        out.print(Text(f"  {item['documents']} documents, {item['chunks']} chunks, synced {last}{revision}"))
+        calibrated = "" if item["calibrated"] else " (uncalibrated)"
+        out.print(Text(f"  embedder: {', '.join(item['embedder']) or 'none'}{calibrated}"))
+        for space, missing in item["pending"].items():
+            if missing:
+                out.print(Text(f"  {space}: {missing} vectors are missing still", style="yellow"))
+        if item["problem"]:
+            out.print(Text(f"  problem: {item['problem']}", style="red"))
+        for reason, count in item["skipped"].items():
+            out.print(Text(f"  skipped {count}: {reason}", style="dim"))
+        for failed in item["failed"]:
+            out.print(Text(f"  failed: {failed['document']}: {failed['reason']}", style="red"))
+    for tool in form["tools"]:
+        style = {"ok": "green", "degraded": "yellow"}.get(tool["state"], "red")
+        out.print(Text(f"{tool['name']}: {tool['state']}  {tool['detail']}", style=style))
+
+
+def print_check(check: Check) -> None:
+    mark = Text("ok      ", style="green") if check.ok else Text("problem ", style="red")
+    line = mark.append(f"{check.name}: {check.detail}", style="default")
+    if check.remedy:
+        line.append(f" -> {check.remedy}", style="yellow")
+    console().print(line)
+
+
+@contextmanager
+def ingest_progress() -> Iterator[Callable[[Form], None]]:
+    """A bar on a terminal's standard error; elsewhere a line for each stage, so that logs stay readable."""
+    if not sys.stderr.isatty():
+        yield _stage_lines()
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(step: Form) -> None:
+            name = f"{step['source']} {_STAGES.get(step['stage'], step['stage'])}".strip()
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=step["total"])
+            bar.update(tasks[name], completed=step["done"], total=step["total"])
+
+        yield report
+
+
+def place(form: Form) -> str:
+    """ "src/pay.py:12-30 PayService.retry", or "travel.docx · [별표 1] 여비 지급 기준 · p. 12"."""
+    if form["path"] is not None and form["start_line"] is not None:
+        lines = f"{form['start_line']}-{form['end_line']}"
+        return f"{form['path']}:{lines}" + (f" {form['symbol']}" if form["symbol"] else "")
+    page = None if form["page"] is None else f"p. {form['page']}"
+    return " · ".join(part for part in (form["document"], form["label"], page) if part)
+
+
+_VERDICT_STYLE = {"ok": "green", "weak": "yellow", "none": "red"}
+_STAGES = {"discover": "looking", "read": "reading", "embed": "embedding", "waiting": "waiting for another sync"}
+
+
+def _stage_lines() -> Callable[[Form], None]:
+    seen: set[tuple[str, str]] = set()
+
+    def report(step: Form) -> None:
+        stage = _STAGES.get(step["stage"])
+        if stage is None or (step["source"], stage) in seen:
+            return
+        seen.add((step["source"], stage))
+        of = f" {step['total']}" if step["total"] else ""
+        print(f"{step['source']}: {stage}{of}".strip(": "), file=sys.stderr, flush=True)
+
+    return report
+
+
+def _print_dry_run(report: Form) -> None:
+    for item in report.get("documents", ()):
+        if item["change"] == "unchanged":
+            continue
+        read = f"{item['format']}, {item['blocks']} blocks, {item['chunks']} chunks" if item["format"] else ""
+        warnings = "".join(f"; {warning}" for warning in item["warnings"])
+        console().print(Text(f"  {item['change']:9} {item['document']}  {read}{warnings}"))
+
+
+def _unescaped(markdown: str) -> str:
+    """Markdown as plain text for programs and pipes: without escapes and invisible joiners, code and tables as they
+    are."""
+    import re
+
+    text = markdown.replace("\u2060", "")
+    return re.sub(r"\\([\\`*_\[\]<>~|#+\-=.)])", r"\1", text)

@@ -1,0 +1,64 @@
+"""`haechi doctor`: everything that Haechi needs, one line each, with what to do about what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+from bot.app import build_model, knowledge_config
+from bot.errors import ConfigError
+from bot.persona import find_persona, load_persona
+from bot.readiness import Check, check_machine, check_settings
+from bot.settings import Settings, load_settings
+from knowledge.embed.registry import build_embedder
+from knowledge.errors import KnowledgeError
+
+
+def examine(config: Path | None) -> Iterator[Check]:
+    """All checks, in the order in which they are worth mending."""
+    yield from check_machine()
+    try:
+        settings = load_settings(config)
+        load_persona(find_persona(settings.answers.persona, settings.config_file))
+    except ConfigError as error:
+        yield Check(name="configuration", ok=False, detail=str(error), remedy="see docs/configuration.md")
+        return
+    yield Check(name="configuration", ok=True, detail=str(settings.config_file))
+    yield from check_settings(settings)
+    yield from _check_embedders(settings)
+    yield from _check_model(settings)
+
+
+def _check_embedders(settings: Settings) -> Iterator[Check]:
+    try:
+        chosen = knowledge_config(settings).embedders
+    except ConfigError as error:
+        yield Check(name="embedding", ok=False, detail=str(error), remedy="use one of the names it lists")
+        return
+    kinds = {source.evidence_kind for source in settings.source_configs()}
+    names = dict.fromkeys(name for kind in sorted(kinds) for name in chosen[kind])
+    for name in names:
+        try:
+            space = build_embedder(name, ollama_url=settings.embedding.ollama_url).space
+        except KnowledgeError as error:
+            yield Check(name=f"embedder {name}", ok=False, detail=str(error), remedy="keyword search works meanwhile")
+        else:
+            yield Check(name=f"embedder {name}", ok=True, detail=f"{space.dim} dimensions")
+
+
+def _check_model(settings: Settings) -> Iterator[Check]:
+    setup = build_model(settings)
+    if setup is None:
+        yield Check(name="model", ok=True, detail="none configured; answers quote the evidence")
+        return
+
+    async def ask() -> Check:
+        try:
+            status = await setup.model.check()
+        finally:
+            await setup.model.close()
+        ok = status.state == "ok"
+        return Check(name="model", ok=ok, detail=status.detail, remedy="" if ok else "correct [model]")
+
+    yield asyncio.run(ask())

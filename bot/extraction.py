@@ -1,0 +1,49 @@
+"""`haechi extract`: one file read, without configuration or data folder, and its JSON form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from knowledge.errors import KnowledgeError
+from knowledge.extract import extract
+from knowledge.types import Block, Extraction
+
+
+def extract_file(file: Path) -> dict[str, Any]:
+    """The form of `extract --json`; a file that cannot be read gives one with status "failed" and the reason."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        return failed_extraction_form(str(file), f"{file} cannot be read: {error.strerror}.")
+    try:
+        return extraction_form(str(file), extract(content, name=file.name))
+    except KnowledgeError as error:
+        return failed_extraction_form(str(file), str(error))
+
+
+def extraction_form(file: str, extraction: Extraction) -> dict[str, Any]:
+    return {
+        "file": file,
+        "format": extraction.format,
+        "extractor": extraction.extractor,
+        "status": extraction.status,
+        "warnings": list(extraction.warnings),
+        "blocks": [block_form(block) for block in extraction.blocks],
+    }
+
+
+def failed_extraction_form(file: str, reason: str) -> dict[str, Any]:
+    return {
+        "file": file, "format": None, "extractor": None, "status": "failed", "warnings": [reason], "blocks": [],
+    }  # fmt: skip
+
+
+def block_form(block: Block) -> dict[str, Any]:
+    return {
+        "kind": block.kind,
+        "text": block.text,
+        "rows": [list(row) for row in block.rows],
+        "page": block.page,
+        "level": block.level,
+    }

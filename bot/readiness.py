@@ -1,0 +1,178 @@
+"""Whether everything that is needed can be used: health for the page, checks with remedies for `haechi doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from bot.data_folder import DataFolder
+from bot.errors import BotError, DataFolderBusy
+from bot.ports import ChatModel
+from bot.settings import Settings, SourceSettings
+from knowledge.types import ToolStatus
+
+HEALTH_TTL_S = 10.0
+OLDEST_PYTHON = (3, 11)
+GIT_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of `haechi doctor`. `remedy` is empty when all is well."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+class ChecksTools(Protocol):
+    def check(self) -> list[ToolStatus]: ...
+
+
+class Readiness:
+    """Health of a running bot; the tools are asked at most every HEALTH_TTL_S."""
+
+    def __init__(self, *, knowledge: ChecksTools, model: ChatModel | None, clock: Callable[[], datetime]) -> None:
+        self._knowledge = knowledge
+        self._model = model
+        self._clock = clock
+        self._last: tuple[datetime, dict[str, object]] | None = None
+        self._asking = asyncio.Lock()
+
+    async def health(self) -> dict[str, object]:
+        """{"status": "ok" | "degraded" | "down", "tools": {name: state}}: down when the catalog is."""
+        async with self._asking:
+            now = self._clock()
+            if self._last is None or (now - self._last[0]).total_seconds() > HEALTH_TTL_S:
+                tools = await asyncio.to_thread(self._knowledge.check)
+                if self._model is not None:
+                    tools = [*tools, await self._model.check()]
+                self._last = (now, _health_of(tools))
+            return self._last[1]
+
+
+def _health_of(tools: list[ToolStatus]) -> dict[str, object]:
+    status = "ok" if all(tool.state == "ok" for tool in tools) else "degraded"
+    if any(tool.name == "catalog" and tool.state == "down" for tool in tools):
+        status = "down"
+    return {"status": status, "tools": {tool.name: tool.state for tool in tools}}
+
+
+# --- haechi doctor --------------------------------------------------------------------------------
+
+
+def check_machine() -> Iterator[Check]:
+    """Python, SQLite and git."""
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    yield Check(
+        name="python",
+        ok=sys.version_info[:2] >= OLDEST_PYTHON,
+        detail=version,
+        remedy="" if sys.version_info[:2] >= OLDEST_PYTHON else "install Python 3.11 or newer",
+    )
+    yield _check_sqlite()
+    git = shutil.which("git")
+    yield Check(
+        name="git",
+        ok=git is not None,
+        detail=git or "not found",
+        remedy="" if git else "install the Debian package git; repositories cannot be read without it",
+    )
+
+
+def check_settings(settings: Settings) -> Iterator[Check]:
+    """Data folder, sources and the page's port."""
+    yield _check_data_folder(settings.data_dir)
+    for source in settings.sources:
+        yield _check_source(source)
+    if settings.web.enabled:
+        yield _check_port(settings)
+    token_file = settings.web.token_file
+    if token_file is not None and stat.S_IMODE(token_file.stat().st_mode) & 0o077:
+        yield Check(name="web token", ok=False, detail=f"{token_file} can be read by others", remedy="chmod 600 it")
+
+
+def _check_sqlite() -> Check:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE probe USING fts5(text, tokenize = 'unicode61')")
+    except sqlite3.OperationalError as error:
+        return Check(
+            name="sqlite",
+            ok=False,
+            detail=f"{sqlite3.sqlite_version} without FTS5 ({error})",
+            remedy="use a Python whose SQLite has FTS5, as Debian's has",
+        )
+    finally:
+        connection.close()
+    return Check(name="sqlite", ok=True, detail=f"{sqlite3.sqlite_version} with FTS5")
+
+
+def _check_data_folder(path: Path) -> Check:
+    try:
+        folder = DataFolder.prepare(path)
+    except BotError as error:
+        return Check(name="data folder", ok=False, detail=str(error), remedy="correct data_dir or its rights")
+    free_bytes = shutil.disk_usage(path).free
+    free = f"{free_bytes / 1e9:.1f} GB free"
+    if free_bytes < 200_000_000:
+        return Check(name="data folder", ok=False, detail=f"{path}, {free}", remedy="free some space on that disk")
+    try:
+        folder.lock("haechi doctor", started_at=datetime.now().astimezone())
+    except DataFolderBusy:
+        owner = folder.owner()
+        who = f"process {owner.pid} ({owner.command})" if owner else "another process"
+        return Check(name="data folder", ok=True, detail=f"{path}, {free}, in use by {who}")
+    except BotError as error:
+        return Check(name="data folder", ok=False, detail=str(error), remedy="use a local disk for data_dir")
+    folder.release()
+    return Check(name="data folder", ok=True, detail=f"{path}, {free}")
+
+
+def _check_source(source: SourceSettings) -> Check:
+    name, path = f"source {source.name}", source.path
+    if path is None or not path.is_dir():
+        return Check(name=name, ok=False, detail=f"{path} is not a folder", remedy="correct its path")
+    if not os.access(path, os.R_OK | os.X_OK):
+        return Check(name=name, ok=False, detail=f"{path} cannot be read", remedy="change its rights")
+    if source.kind == "repository":
+        command = ["git", "-C", os.fspath(path), "rev-parse", "--verify", "--quiet", source.branch or "HEAD"]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Check(name=name, ok=False, detail=str(error), remedy="install git")
+        if run.returncode != 0:
+            what = f"has no branch {source.branch!r}" if source.branch else "is no git repository with a commit"
+            return Check(name=name, ok=False, detail=f"{path} {what}", remedy="correct its path or branch")
+        return Check(name=name, ok=True, detail=f"{path} at commit {run.stdout.strip()[:10]}")
+    return Check(name=name, ok=True, detail=os.fspath(path))
+
+
+def _check_port(settings: Settings) -> Check:
+    web = settings.web
+    family = socket.AF_INET6 if ":" in web.host else socket.AF_INET
+    owner = DataFolder(settings.data_dir).owner()
+    try:
+        socket.create_server((web.host, web.port), family=family).close()
+    except OSError as error:
+        if owner is not None and owner.command == "haechi run":
+            return Check(name="page", ok=True, detail=f"port {web.port} is served by process {owner.pid}")
+        return Check(
+            name="page",
+            ok=False,
+            detail=f"{web.host} port {web.port}: {error.strerror}",
+            remedy="stop the program that uses it, or set another web.port",
+        )
+    return Check(name="page", ok=True, detail=f"port {web.port} of {web.host} is free")
