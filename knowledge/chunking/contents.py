@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -35,7 +36,7 @@ def _mark_leader_runs(pieces: Sequence[Piece], dropped: set[int]) -> None:
 
     def close() -> None:
         enough = len(run) >= _MIN_RUN or (len(run) == 2 and run[0] > 0 and _HEADING.match(pieces[run[0] - 1].text))
-        rising = sum(a <= b for a, b in zip(pages, pages[1:], strict=False)) >= 0.8 * (len(pages) - 1)
+        rising = sum(a <= b for a, b in itertools.pairwise(pages)) >= 0.8 * (len(pages) - 1)
         told = sum(1 for index in run if read_marker(pieces[index].text)) + len(pages)
         if enough and rising and told >= 0.6 * len(run):
             dropped.update(range(run[0], run[-1] + 1))

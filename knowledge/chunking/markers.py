@@ -32,12 +32,15 @@ _PARTICLE = re.compile(
 _PARTICLE_AFTER_GAP = re.compile(
     r"(?:에서|에\s|에\s*(?:따|의|규)|의\s|을\s|를\s|과\s|와\s|과\s*같|와\s*같|및|또는|부터|까지|내지|중\s|으로|제\s*\d|각\s*호|본문|단서|이나|같은\s)"
 )
+_PARTICLE_BEHIND_TITLE = re.compile(
+    r"(?:에\s*(?:따|의|규)|의\s|을\s|를\s|과\s|와\s|및|또는|부터|까지|내지|중\s|제\s*\d+\s*[항호목])"
+)
 _SUBJECT = re.compile(r"(?:은|는|이|가)(?=\s)")
 _REVISION = re.compile(
     r"[<〈(\[（【]\s*(?:\d{4}[^<>〈〉()\[\]]*)?(?:개정|신설|삭제|전문개정|전면개정|제정|본조신설|시행|폐지|이동)[^<>〈〉()\[\]（）【】]*[>〉)\]）】]"
 )
 _REVISION_OPEN = re.compile(r"[<〈(\[（【]\s*(?:개정|신설|삭제|전문개정|전면개정|제정)[^>〉)\]）】]*$")
-_SENTENCE_END = re.compile(r"(?:다|요|음|함|것)\s*[.。]\s*$|다\s*$|[,;]\s*$")
+_SENTENCE_END = re.compile(r"(?:다|요|것)\s*[.。]\s*$|(?<=[가-힣])(?:다|[음임함됨]\.?)\s*$|[,;]\s*$")
 _DELETED_RANGE = re.compile(r"^\s*(?:부터|내지|~|～|-|및|,|·|ㆍ)\s*제?\s*\d+\s*조?.{0,40}(?:삭\s*제|생\s*략)")
 _MAX_TITLE_CHARS = 60
 
@@ -141,7 +144,7 @@ def _read_article(line: str) -> Marker | None:
         if closed < 0:
             return _article(number, "", text, weak=True)
         title, tail = text[1:closed].strip(), text[closed + 1 :]
-        if _PARTICLE.match(tail) or _PARTICLE_AFTER_GAP.match(tail.lstrip()):
+        if _PARTICLE.match(tail) or _PARTICLE_BEHIND_TITLE.match(tail.lstrip()):
             return None
         if _REVISION.match(text):
             return _article(number, "삭제" if "삭제" in title else "", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from knowledge.chunking.markers import article_anchor
 
@@ -11,6 +11,9 @@ _ARTICLE = re.compile(r"제\s*(\d{1,4})\s*조(?:\s*의\s*(\d{1,3})(?!\d))?")
 # an article of another law or regulation: its name stands right before, in brackets or not
 _FOREIGN = re.compile(r"(?:[」｣』”\"’']|법률?|시행령|시행규칙|규정|규칙|정관|학칙|지침|세칙|조례|내규|규약)\s*$")
 _OWN = re.compile(r"(?:이|본|동|당해|위)\s*(?:규정|규칙|정관|학칙|지침|세칙|내규|규약)\s*$")
+_INNER = re.compile(r"(?:제\s*\d+\s*조(?:의\s*\d+)?)?(?:\s*제\s*\d+\s*[항호])*\s*$")
+_CHAIN = re.compile(r"(?:\s*제\s*\d+\s*[항호목])*\s*(?:,|및|와|과|·|ㆍ|또는|내지|부터|~)?\s*")
+_OPENING = re.compile(r"\s*[(\[【]")
 _APPENDIX = re.compile(
     r"(별\s*표|별\s*지(?:\s*서\s*식)?|(?<![가-힣])서\s*식)\s*"
     r"((?:제\s*)?(?:[#＃]\s*)?\d{1,3}(?:\s*-\s*\d{1,3})?\s*호?(?:\s*의\s*\d{1,3}(?!\d))?"
@@ -32,6 +35,8 @@ def find_references(text: str, *, own: Collection[str] = (), appendices: Collect
     """
     found: dict[str, None] = {}
     for match in _APPENDIX.finditer(text):
+        if _is_foreign(text[: match.start()]):
+            continue
         unit = "별지" if "지" in match[1] else "".join(match[1].split())
         for one in _APPENDIX_ONE.finditer(match[2]):
             number = re.sub(r"\s", "", one[1]) + (f"의{one[2]}" if one[2] else "")
@@ -39,13 +44,31 @@ def find_references(text: str, *, own: Collection[str] = (), appendices: Collect
     for match in _APPENDIX_BARE.finditer(text):
         unit = "".join(match[1].split())
         candidates = [anchor for anchor in appendices if anchor == unit or anchor.startswith(unit + " ")]
-        if len(candidates) == 1:
+        if len(candidates) == 1 and not _is_foreign(text[: match.start()]):
             found.setdefault(candidates[0])
-    for match in _ARTICLE.finditer(text):
-        before = text[max(0, match.start() - 12) : match.start()]
-        if _FOREIGN.search(before) and not _OWN.search(before):
-            continue
-        found.setdefault(article_anchor(match[1].lstrip("0") + (f"의{match[2]}" if match[2] else "")))
+    for label in _articles(text):
+        found.setdefault(label)
     if _SUPPLEMENT.search(text):
         found.setdefault("부칙")
     return tuple(label for label in found if label not in own)
+
+
+def _articles(text: str) -> Iterator[str]:
+    """Articles of this regulation that `text` names, without those that it contains itself."""
+    foreign_end = -1  # where the last reference into another law ended: "법 제3조, 제4조" goes on
+    for match in _ARTICLE.finditer(text):
+        before = text[: match.start()]
+        line_start = before.rstrip(" \t").endswith("\n") or not before.strip()
+        if line_start and _OPENING.match(text, match.end()):
+            continue
+        chained = foreign_end >= 0 and _CHAIN.fullmatch(text[foreign_end : match.start()])
+        if chained or _is_foreign(before):
+            foreign_end = match.end()
+            continue
+        yield article_anchor(match[1].lstrip("0") + (f"의{match[2]}" if match[2] else ""))
+
+
+def _is_foreign(before: str) -> bool:
+    """Whether the words right before a reference name another law or regulation."""
+    tail = _INNER.sub("", before[-40:])
+    return bool(_FOREIGN.search(tail)) and not _OWN.search(tail)

@@ -50,7 +50,7 @@ class _Section:
     def is_stub(self) -> bool:
         """Hardly any text below the heading."""
         if self.marker is None:
-            return sum(len(piece.text.strip()) for piece in self.pieces) < _MIN_BODY_CHARS
+            return sum(len(piece.text.strip()) for piece in self.pieces if not _is_division(piece)) < _MIN_BODY_CHARS
         body = len(self.marker.rest.strip()) + sum(len(piece.text.strip()) for piece in self.pieces[1:])
         return body < _MIN_BODY_CHARS
 
@@ -117,7 +117,12 @@ class _Reader:
         self._pieces = pieces
         self._title = title
         self._titles: dict[int, Title] = find_titles(pieces)
-        self._regulation = name_of(pieces, self._titles) or title
+        name = name_of(pieces, self._titles)
+        self._regulation = name or title
+        # once a line among the first named the regulation, only a name that looks like one opens another
+        self._regulation_is_known = name is not None and name not in {
+            t.name for t in self._titles.values() if not t.known
+        }
         self._divisions: dict[str, Marker] = {}
         self._last_article = (0, 0)
         self._inner_article = 0
@@ -170,7 +175,7 @@ class _Reader:
 
     def _accepts_title(self, title: Title) -> bool:
         """A contract inside a form is no regulation of its own, nor is a heading inside the first lines."""
-        if self._inside_appendix():
+        if self._inside_appendix() or self._regulation_is_known:
             return title.known
         return True
 
@@ -249,6 +254,11 @@ class _Reader:
                 break
             return Marker(kind=marker.kind, unit=marker.unit, number=marker.number, title=title, rest=marker.rest)
         return marker
+
+
+def _is_division(piece: Piece) -> bool:
+    marker = read_marker(piece.text)
+    return marker is not None and marker.kind == "division"
 
 
 def _numbers(marker: Marker) -> tuple[int, int]:

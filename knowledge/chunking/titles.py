@@ -10,6 +10,7 @@ from knowledge.chunking.markers import close_up, is_sentence, read_marker, strip
 from knowledge.chunking.pieces import Piece
 
 _MAX_TITLE_CHARS = 50
+_MAX_UNKNOWN_CHARS = 30
 _MAX_HISTORY_LINES = 120
 _FIRST_LINES = 12
 # letters that such names end in; contracts and applications are forms, not regulations
@@ -23,6 +24,7 @@ _HISTORY = re.compile(
     r"^\s*(?:소관|관리|주관|담당|부서|문서\s*번호|관리\s*번호)"
 )
 _TAG = re.compile(r"\s*[【\[<〈(]\s*(?:폐\s*지|제\s*정|개\s*정|안|전부|일부|시행)[^】\]>〉)]*[】\]>〉)]\s*$")
+_CLAUSE = re.compile(r"(?:하여|되어|에 따라|에 해당|하는|으로|에서|[은는을를이가에의와과로])\s|^[◈☞※*\d]")
 _DATE = re.compile(r"\d{4}\s*[.년]|(?:제정|개정|시행)\s*$")
 _TRANSITIONAL = re.compile(r"시행|경과|적용례|특례|준비|다른\s*(?:규정|법)|개정|폐지")
 
@@ -53,16 +55,15 @@ def find_titles(pieces: Sequence[Piece]) -> dict[int, Title]:
 
 def name_of(pieces: Sequence[Piece], titles: Mapping[int, Title]) -> str | None:
     """Name of the first regulation: its title line, else a line among the first that ends like one; None if neither."""
-    if titles:
-        first = min(titles)
-        opening = next((i for i, piece in enumerate(pieces) if _is_beginning(piece)), first)
-        if first <= opening:
-            return titles[first].name
-    for piece in pieces[:_FIRST_LINES]:
+    first = min(titles, default=None)
+    opening = next((i for i, piece in enumerate(pieces) if _is_beginning(piece)), len(pieces))
+    if first is not None and first <= opening and titles[first].known:
+        return titles[first].name
+    for piece in pieces[: min(_FIRST_LINES, opening)]:
         title = read_title(piece)
         if title is not None and title.known:
             return title.name
-    return None
+    return titles[first].name if first is not None and first <= opening else None
 
 
 def read_title(piece: Piece) -> Title | None:
@@ -79,7 +80,10 @@ def read_title(piece: Piece) -> Title | None:
         return None
     if not re.search(r"[가-힣A-Za-z]{2}", name) or _DATE.search(name):
         return None
-    return Title(name=name, known=bool(_KNOWN.search(name)))
+    known = bool(_KNOWN.search(name))
+    if not known and (len(name) > _MAX_UNKNOWN_CHARS or _CLAUSE.search(name)):
+        return None
+    return Title(name=name, known=known)
 
 
 def _history_runs(pieces: Sequence[Piece]) -> list[int]:

@@ -1,44 +1,93 @@
-"""PDF with a text layer to blocks."""
+"""PDF with a text layer to blocks: reading order and tables by place, page numbers kept, page furniture once."""
 
 from __future__ import annotations
 
+import re
+import statistics
+import threading
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from knowledge.chunking.markers import close_up, is_sentence, read_marker
 from knowledge.errors import UnreadableFile
 from knowledge.extract.decoding import clean_text
+from knowledge.extract.pdf_chars import read_chars, read_rules
+from knowledge.extract.pdf_layout import Line, TableItem, page_items
+from knowledge.extract.pdf_paragraphs import Joiner, group_lines
+from knowledge.extract.text import table_block
 from knowledge.types import Block, Extraction
+
+_PDFIUM = threading.Lock()  # PDFium is not thread-safe
+_MAX_PAGES = 5_000
+_PAGE_NUMBER = re.compile(
+    r"^(?:[-–—]\s*\d{1,4}\s*[-–—]|\d{1,4}\s*/\s*\d{1,4}|(?:page|p\.)\s*\d{1,4}(?:\s*(?:of|/)\s*\d+)?)$", re.I
+)
+_BARE_NUMBER = re.compile(r"^\d{1,4}$")
+_LOST_DIGITS = re.compile(r"제\s*(?:조|장|항|호)(?=[\s(의에를은])")
+_KEPT_DIGITS = re.compile(r"제\s*\d+\s*(?:조|장|항|호)")
+_EDGE_LINES = 2
+_TITLE_SCALE = 1.25
+_HEADING_SCALE = 1.2
+_MAX_HEADING_CHARS = 60
+
+_Page = list[Line | TableItem]
 
 
 def extract_pdf(content: bytes, *, name: str) -> Extraction:
-    """Blocks in reading order with page numbers. Raises UnreadableFile for damaged, protected and scanned files."""
-    document = _open(content, name=name)
-    blocks: list[Block] = []
-    warnings: list[str] = []
-    try:
-        for number in range(len(document)):
-            page = document[number]
-            text = clean_text(page.get_textpage().get_text_range())
-            if not text.strip():
-                warnings.append(f"page {number + 1} has no text layer (a scan?)")
-                continue
-            blocks.extend(
-                Block(kind="paragraph", text=line.strip(), page=number + 1) for line in text.split("\n") if line.strip()
-            )
-    finally:
-        document.close()
-    if not blocks:
+    """Blocks in reading order. Raises UnreadableFile for damaged, protected and scanned files."""
+    with _PDFIUM:
+        pages = _read_pages(content, name=name)
+    warnings = _text_warnings(pages)
+    if not any(pages):
         raise UnreadableFile(
-            f"{name} has no text layer on any page (a scan?); OCR is not available yet in this version, "
-            "put a version with text in its place."
+            f"{name} has no text layer on any of its {len(pages)} pages (a scan?); OCR is not available yet in this "
+            "version, so put a version with text in its place."
         )
+    furniture = _take_furniture(pages)
+    lines = [item for page in pages for item in page if isinstance(item, Line)]
+    body_size = statistics.median(line.em for line in lines) if lines else 10.0
+    joiner = Joiner(lines)
+    blocks = [Block(kind="note", text=text, page=1) for text in furniture]
+    for number, page in enumerate(pages, start=1):
+        blocks.extend(_page_blocks(page, number, joiner, body_size))
+    if not any(block.text.strip() for block in blocks):
+        raise UnreadableFile(f"{name} holds page numbers only; put a version with text in its place.")
     return Extraction(
         format="pdf",
         extractor="pypdfium2",
         status="partial" if warnings else "ok",
-        title=None,
+        title=_title(pages, body_size),
         blocks=tuple(blocks),
         warnings=tuple(warnings),
     )
+
+
+def _read_pages(content: bytes, *, name: str) -> list[_Page]:
+    document = _open(content, name=name)
+    try:
+        if len(document) > _MAX_PAGES:
+            raise UnreadableFile(f"{name} has {len(document)} pages, more than {_MAX_PAGES}; split it.")
+        return [_read_page(document, index) for index in range(len(document))]
+    finally:
+        document.close()
+
+
+def _read_page(document: Any, index: int) -> _Page:
+    """Items of one page; a page that PDFium cannot load is empty and ends up in the warnings."""
+    import pypdfium2
+
+    try:
+        page = document[index]
+        text_page = page.get_textpage()
+    except pypdfium2.PdfiumError:
+        return []
+    try:
+        chars = read_chars(text_page.raw)
+        return page_items(chars, read_rules(page)) if chars else []
+    finally:
+        text_page.close()
+        page.close()
 
 
 def _open(content: bytes, *, name: str) -> Any:
@@ -47,4 +96,107 @@ def _open(content: bytes, *, name: str) -> Any:
     try:
         return pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
-        raise UnreadableFile(f"{name}: {error}") from error
+        reason = str(error).lower()
+        if "password" in reason or "security" in reason:
+            raise UnreadableFile(f"{name} is protected by a password; save a copy without it.") from error
+        raise UnreadableFile(f"{name} is a damaged or cut off PDF; copy the file again from where it came.") from error
+
+
+def _text_warnings(pages: Sequence[_Page]) -> list[str]:
+    """What a reader must know: pages without text, and pages whose text layer lost its digits ("제 조" for 제38조)."""
+    warnings = []
+    for number, page in enumerate(pages, start=1):
+        if not page:
+            warnings.append(f"page {number} has no text layer (a scan?)")
+            continue
+        text = "\n".join(_item_text(item) for item in page)
+        lost, kept = len(_LOST_DIGITS.findall(text)), len(_KEPT_DIGITS.findall(text))
+        if lost >= 3 and lost > 0.3 * (lost + kept):
+            warnings.append(
+                f"page {number}: the text layer seems to have lost digits (제 조); check numbers in the file"
+            )
+    return warnings
+
+
+def _item_text(item: Line | TableItem) -> str:
+    return item.text if isinstance(item, Line) else "\n".join(" ".join(row) for row in item.rows)
+
+
+def _take_furniture(pages: Sequence[_Page]) -> list[str]:
+    """Running headers and footers, removed from `pages` and returned once each; page numbers are only removed."""
+    at_edges: Counter[str] = Counter()
+    anywhere: Counter[str] = Counter()
+    for page in pages:
+        edges = set(_edges(page))
+        lines = [(index, item.text) for index, item in enumerate(page) if isinstance(item, Line)]
+        anywhere.update({_key(text) for _, text in lines})
+        at_edges.update({_key(text) for index, text in lines if index in edges})
+    needed = max(3, 0.4 * len(pages))
+    texts: dict[str, str] = {}
+    for page in pages:
+        edges = set(_edges(page))
+        kept: _Page = []
+        for index, item in enumerate(page):
+            if isinstance(item, Line):
+                text = item.text.strip()
+                if _PAGE_NUMBER.match(text) or (index in edges and _BARE_NUMBER.match(text)):
+                    continue
+                # two pages on one sheet put a running header in the middle, so enough repeats count anywhere
+                repeated = anywhere[_key(text)] >= 2 * needed or (index in edges and at_edges[_key(text)] >= needed)
+                if repeated and read_marker(text) is None:
+                    texts.setdefault(_key(text), text)
+                    continue
+            kept.append(item)
+        page[:] = kept
+    return list(texts.values())
+
+
+def _edges(page: _Page) -> list[int]:
+    """Indexes of the highest and lowest lines of a page."""
+    lines = [(item.y1, index) for index, item in enumerate(page) if isinstance(item, Line)]
+    ordered = [index for _, index in sorted(lines)]
+    return ordered[:_EDGE_LINES] + ordered[-_EDGE_LINES:]
+
+
+def _key(text: str) -> str:
+    return re.sub(r"\d+", "#", "".join(text.split()))
+
+
+def _page_blocks(page: _Page, number: int, joiner: Joiner, body_size: float) -> list[Block]:
+    blocks: list[Block] = []
+    run: list[Line] = []
+
+    def close() -> None:
+        for text, first in group_lines(run, joiner):
+            cleaned = clean_text(text).strip()
+            if not cleaned:
+                continue
+            scale = first.em / body_size
+            if scale >= _HEADING_SCALE and len(cleaned) <= _MAX_HEADING_CHARS and not is_sentence(cleaned):
+                level = 1 if scale >= 1.5 else 2 if scale >= 1.3 else 3
+                blocks.append(Block(kind="heading", text=" ".join(cleaned.split()), level=level, page=number))
+            else:
+                blocks.append(Block(kind="paragraph", text=cleaned, page=number))
+        run.clear()
+
+    for item in page:
+        if isinstance(item, Line):
+            run.append(item)
+            continue
+        close()
+        blocks.append(table_block([tuple(clean_text(cell) for cell in row) for row in item.rows], page=number))
+    close()
+    return blocks
+
+
+def _title(pages: Sequence[_Page], body_size: float) -> str | None:
+    """The first of the biggest lines of the first page with text; metadata too often holds a file name or mojibake."""
+    first = next((page for page in pages if page), [])
+    lines = [item for item in first if isinstance(item, Line) and 2 <= len(item.text.strip()) <= _MAX_HEADING_CHARS]
+    if not lines:
+        return None
+    biggest = max(line.em for line in lines)
+    if biggest < _TITLE_SCALE * body_size:
+        return None
+    title = next(line for line in lines if line.em >= 0.75 * biggest)
+    return close_up(clean_text(title.text)) or None
