@@ -9,7 +9,8 @@ from dataclasses import dataclass
 _EXTENSIONS = "py|java|kts?|tsx?|jsx?|mjs|cjs|go|swift|sol|rs|rb|c|cc|cpp|h|hpp|cs|php|scala|groovy"
 # at reviewme.review.ReviewService.create(ReviewService.java:45), with module and class loader prefixes
 _JVM = re.compile(
-    r"\bat\s+(?:[\w.@-]+/{1,2})*(?P<symbol>[\w$.<>\-]+)\((?P<file>[\w$]+\.\w+|SourceFile|Unknown Source)(?::(?P<line>\d+))?\)"
+    r"\bat\s+(?:[\w.@-]+/{1,2})*(?P<symbol>[\w$.<>\-]+)"
+    r"\((?P<file>[\w$]+\.\w+|SourceFile|Unknown Source)(?::(?P<line>\d+))?\)"
 )
 # File "/app/redash/worker.py", line 71, in __call__
 _PYTHON = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<symbol>[\w<>.]+))?')
@@ -21,7 +22,8 @@ _SCRIPT = re.compile(
 # /home/me/service/pay.go:88 +0x1a5 under a line main.(*Service).Retry(...)
 _GO = re.compile(r"^\s*(?P<file>/?[^\s:()]+\.go):(?P<line>\d+)(?:\s+\+0x[0-9a-f]+)?\s*$", re.MULTILINE)
 _GO_FUNCTION = re.compile(r"^(?:goroutine .*|(?P<symbol>[\w./\-]+(?:\.\(\*?\w+\))?\.[\w.]+)\(.*\))\s*$")
-# 3  App  0x0000 closure #1 in PaymentService.retry(_:) + 84 (PaymentService.swift:57); Fatal error: file A.swift, line 3
+# 3  App  0x0000 closure #1 in PaymentService.retry(_:) + 84 (PaymentService.swift:57)
+# Fatal error: Unexpectedly found nil: file App/Cart.swift, line 12
 _SWIFT = re.compile(
     r"(?:(?P<symbol>[\w.]+)\([\w:]*\)\s.*?|\bat\s|[(\s:]|^)(?P<file>[\w/+.\-]+\.swift)(?::|, line )(?P<line>\d+)",
     re.MULTILINE,

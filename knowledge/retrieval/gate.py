@@ -1,0 +1,119 @@
+"""Whether the evidence is worth an answer: features of the ranked evidence, a probability, one of three verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from knowledge.retrieval.calibration import Calibration
+from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.coverage import holds
+from knowledge.retrieval.question import Question
+from knowledge.types import Decision, Verdict
+
+# Without a calibration the share of the question's weight decides that the best piece of evidence holds. Measured on
+# the same questions as the calibrations: off-topic questions stay below the first, most answerable ones above it.
+UNCALIBRATED_WEAK_FROM = 0.45
+UNCALIBRATED_OK_FROM = 0.80
+_JUDGED = 3  # pieces of evidence that an answer usually rests on
+_KNOWN_WITHIN = 50  # candidates in which a word must occur to be known to the sources
+_BACKGROUND = slice(10, 50)  # ranks whose cosine tells what unrelated text reaches for this question
+
+# Feature -> +1 when more of it speaks for an answer, -1 when it speaks against one.
+GATE_SIGNS: Mapping[str, int] = {
+    "coverage": +1,
+    "passage": +1,
+    "unknown": -1,
+    "cosine": +1,
+    "contrast": +1,
+    "agreement": +1,
+}
+
+
+def gate_features(
+    question: Question, ranked: Sequence[Candidate], term_weights: Mapping[str, float]
+) -> dict[str, float]:
+    """What the gate looks at, all 0..1 but for the cosines; empty without evidence.
+
+    coverage: share of the question's weight in the best of the leading pieces; passage: in their best line.
+    unknown: share of the weight of words that no candidate holds, in no wording.
+    cosine: mean over the vector spaces of the best cosine; contrast: how far it stands above the ranks from ten on.
+    agreement: share of the rankings that place the first piece among their first five.
+    """
+    if not ranked:
+        return {}
+    leading = ranked[:_JUDGED]
+    features = {
+        "coverage": max(candidate.features.get("coverage", 0.0) for candidate in leading),
+        "passage": max(candidate.features.get("passage", 0.0) for candidate in leading),
+        "label": max(candidate.features.get("label", 0.0) for candidate in leading),
+        "unknown": _unknown_share(question, ranked[:_KNOWN_WITHIN], term_weights),
+        "agreement": _agreement(ranked),
+        "answer": max(candidate.features.get("answer", 0.0) for candidate in leading)
+        if question.answer_pattern
+        else 1.0,
+        "words": float(len(question.words)),
+    }
+    return features | _cosines(ranked, leading)
+
+
+def _unknown_share(question: Question, candidates: Sequence[Candidate], term_weights: Mapping[str, float]) -> float:
+    total = sum(term_weights.values())
+    if total <= 0.0:
+        return 1.0
+    missing = 0.0
+    for word, weight in term_weights.items():
+        wordings = (word, *question.expansions.get(word, ()))
+        if not any(holds(wording, candidate.squeezed) for candidate in candidates for wording in wordings):
+            missing += weight
+    return missing / total
+
+
+def _cosines(ranked: Sequence[Candidate], leading: Sequence[Candidate]) -> dict[str, float]:
+    spaces = sorted({space for candidate in ranked for space in candidate.dense_scores})
+    found: dict[str, float] = {}
+    for space in spaces:
+        everywhere = sorted((c.dense_scores[space] for c in ranked if space in c.dense_scores), reverse=True)
+        background = everywhere[_BACKGROUND] or everywhere[-1:]
+        best = max((c.dense_scores[space] for c in leading if space in c.dense_scores), default=everywhere[-1])
+        found[f"cosine:{space}"] = best
+        found[f"contrast:{space}"] = best - sum(background) / len(background)
+    if spaces:
+        for name in ("cosine", "contrast"):
+            found[name] = sum(found[f"{name}:{space}"] for space in spaces) / len(spaces)
+    return found
+
+
+def _agreement(ranked: Sequence[Candidate]) -> float:
+    first = ranked[0]
+    lists = {space for candidate in ranked for space in candidate.dense_ranks}
+    agreeing = sum(first.dense_ranks.get(space, 99) <= 5 for space in lists)
+    agreeing += first.keyword_rank is not None and first.keyword_rank <= 5
+    return agreeing / (len(lists) + 1)
+
+
+def judge(features: Mapping[str, float], calibration: Calibration | None, *, names_place: bool = False) -> Verdict:
+    """The verdict on evidence with these features; no features mean that nothing was found.
+
+    `names_place` says that the question holds a stack frame that lies in the sources: that is evidence as it is.
+    """
+    if not features:
+        return Verdict(decision="none", reason="nothing was found", probability=None)
+    share = features["coverage"]
+    held = f"the evidence holds {share:.0%} of what the question's words weigh"
+    if calibration is None:
+        decision = _band(share, UNCALIBRATED_WEAK_FROM, UNCALIBRATED_OK_FROM)
+        if names_place:
+            return Verdict(decision="ok", reason="the question names a place in the sources", probability=None)
+        return Verdict(decision=decision, reason=f"{held} (uncalibrated)", probability=None)
+    probability = calibration.probability(features)
+    if names_place:
+        probability = max(probability, (1.0 + calibration.ok_from) / 2)
+        return Verdict(decision="ok", reason="the question names a place in the sources", probability=probability)
+    decision = _band(probability, calibration.weak_from, calibration.ok_from)
+    return Verdict(decision=decision, reason=held, probability=probability)
+
+
+def _band(value: float, weak_from: float, ok_from: float) -> Decision:
+    if value >= ok_from:
+        return "ok"
+    return "weak" if value >= weak_from else "none"

@@ -1,0 +1,258 @@
+"""Search: question -> candidates of every ranking -> fusion -> order -> evidence -> verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
+from knowledge.rerank.features import rank_by_features
+from knowledge.retrieval.calibration import Calibrations, Fingerprint
+from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.coverage import term_weights
+from knowledge.retrieval.expand import merge_parts, one_per_group, with_linked_appendices
+from knowledge.retrieval.fusion import fuse_rankings, interleave
+from knowledge.retrieval.gate import gate_features, judge
+from knowledge.retrieval.places import locate_files, locate_frames
+from knowledge.retrieval.question import Question, understand
+from knowledge.retrieval.recall import DENSE, KEYWORD, Recall, Recalled, Spaces
+from knowledge.retrieval.versions import chunking_version
+from knowledge.types import Chunk, Evidence, EvidenceKind, Scope, ScoredChunk, ToolStatus, Verdict
+
+KINDS: tuple[EvidenceKind, ...] = ("docs", "code")
+ADDED_WEIGHT = 0.5  # of a ranking for the question in the words of the texts
+FILES_WEIGHT = 1.0  # of the chunks of a file that the question mentions
+_CANDIDATES_PER_RANKING = 100
+_RANKED = 80  # candidates whose text is looked at
+_RERANKED = 20  # candidates that a model looks at
+_MERGED = 10  # leading pieces of evidence that get their neighbouring parts
+_CLOSE = 0.15  # two kinds whose probabilities differ by less both belong to the answer
+_BAND_ORDER = {"none": 0, "weak": 1, "ok": 2}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Outcome:
+    """What one kind of source has to say."""
+
+    kind: EvidenceKind
+    evidence: list[ScoredChunk]
+    verdict: Verdict
+    tools: list[ToolStatus] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    took_ms: dict[str, float] = field(default_factory=dict)
+    features: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def strength(self) -> float:
+        """Comparable between kinds: the probability, or a value inside the band of the verdict without one."""
+        if self.verdict.probability is not None:
+            return self.verdict.probability
+        return (_BAND_ORDER[self.verdict.decision] + self.features.get("coverage", 0.0)) / 3
+
+
+class SearchPipeline:
+    """Searches what a scope allows. Thread-safe; holds no state but the cache of query vectors."""
+
+    def __init__(
+        self,
+        *,
+        catalog: ChunkLookup,
+        keywords: KeywordIndex,
+        vectors: VectorIndex,
+        spaces: Spaces,
+        reranker: Reranker | None,
+        calibrations: Calibrations,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._catalog = catalog
+        self._keywords = keywords
+        self._spaces = spaces
+        self._reranker = reranker
+        self._calibrations = calibrations
+        self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="search")
+        self._recall = Recall(keywords=keywords, vectors=vectors, spaces=spaces, executor=self._executor, clock=clock)
+
+    def search(self, query: str, *, scope: Scope, top_k: int, kind: EvidenceKind | None) -> Evidence:
+        """Evidence of at most `top_k` chunks with a verdict; without a kind both are searched and judged apart.
+
+        Raises what the catalog and the keyword index raise. An embedder that is down only degrades the result.
+        """
+        started = time.perf_counter()
+        generations = self._catalog.active_generations(scope)
+        kinds = self._catalog.evidence_kinds()
+        outcomes = []
+        for one in KINDS if kind is None else (kind,):
+            of_kind = {source: number for source, number in generations.items() if kinds.get(source) == one}
+            if of_kind:
+                outcomes.append(self._search_kind(query, one, of_kind, top_k))
+        return _combine(query, outcomes, asked=kind, top_k=top_k, total_ms=(time.perf_counter() - started) * 1000)
+
+    def is_calibrated(self, source: str, kind: EvidenceKind) -> bool:
+        """Whether there is a calibration for exactly the vector spaces and versions of this source."""
+        return self._calibrations.find(self._fingerprint(kind, [source])) is not None
+
+    def fingerprint(self, kind: EvidenceKind, scope: Scope) -> Fingerprint:
+        """What a calibration for the sources of this kind in the scope would be made for."""
+        kinds = self._catalog.evidence_kinds()
+        sources = [source for source in self._catalog.active_generations(scope) if kinds.get(source) == kind]
+        return self._fingerprint(kind, sources)
+
+    def gate_features(self, query: str, *, scope: Scope, kind: EvidenceKind) -> dict[str, float]:
+        """The features that the gate sees for a question; empty when nothing was found. For calibration."""
+        kinds = self._catalog.evidence_kinds()
+        generations = self._catalog.active_generations(scope)
+        of_kind = {source: number for source, number in generations.items() if kinds.get(source) == kind}
+        return self._search_kind(query, kind, of_kind, 8).features if of_kind else {}
+
+    # --- one kind ---------------------------------------------------------------------------------
+
+    def _search_kind(self, query: str, kind: EvidenceKind, generations: Mapping[str, int], top_k: int) -> _Outcome:
+        question = understand(query, kind)
+        limit = max(_CANDIDATES_PER_RANKING, 3 * top_k)
+        recalled = self._recall.gather(question, generations, limit=limit)
+        frequencies, total = self._keywords.document_frequencies(question.words)
+        weights = term_weights(question.words, frequencies, total)
+        candidates = self._fused(question, recalled, generations, limit)
+        ranked = rank_by_features(question, candidates[: max(_RANKED, top_k)], weights)
+        ranked = self._reranked(question, ranked, recalled)
+        features = gate_features(question, ranked, weights)
+        located = self._located(question, ranked, generations)
+        ranked = one_per_group([*located, *ranked])
+        if kind == "docs":
+            ranked = with_linked_appendices(
+                ranked, self._catalog, generations, rank=lambda chunks: _unranked(question, chunks, weights)
+            )
+        pending = self._pending(generations)
+        fits = not pending and not recalled.down
+        calibration = self._calibrations.find(self._fingerprint(kind, generations)) if fits else None
+        return _Outcome(
+            kind=kind,
+            evidence=self._as_evidence(ranked[:top_k], generations),
+            verdict=judge(features, calibration, names_place=bool(located)),
+            tools=recalled.tools,
+            degraded=[*recalled.degraded, *pending],
+            took_ms=recalled.took_ms,
+            features=features,
+        )
+
+    def _fused(
+        self, question: Question, recalled: Recalled, generations: Mapping[str, int], limit: int
+    ) -> list[Candidate]:
+        """Visible candidates by reciprocal rank fusion, best first, with their places in every ranking."""
+        rankings = {name: [chunk_id for chunk_id, _ in hits] for name, hits in recalled.rankings.items()}
+        rankings |= {f"{name}+": [chunk_id for chunk_id, _ in hits] for name, hits in recalled.added.items()}
+        mentioned = locate_files(question.files, self._catalog, generations)
+        if mentioned:
+            rankings["files"] = [chunk.id for chunk in mentioned]
+        weights = {f"{name}+": ADDED_WEIGHT for name in recalled.added} | {"files": FILES_WEIGHT}
+        fused = fuse_rankings(rankings, weights=weights)
+        wanted = list(fused)[: 2 * limit]
+        visible = self._catalog.visible_chunks(wanted, generations)
+        candidates = {id_: Candidate(chunk=visible[id_], rrf=fused[id_]) for id_ in wanted if id_ in visible}
+        for name, hits in recalled.rankings.items():
+            for rank, (chunk_id, score) in enumerate(hits, 1):
+                if (candidate := candidates.get(chunk_id)) is None:
+                    continue
+                if name == KEYWORD:
+                    candidate.keyword_rank, candidate.keyword_score = rank, score
+                else:
+                    candidate.dense_ranks[name.removeprefix(DENSE)] = rank
+                    candidate.dense_scores[name.removeprefix(DENSE)] = score
+        return list(candidates.values())
+
+    def _reranked(self, question: Question, ranked: list[Candidate], recalled: Recalled) -> list[Candidate]:
+        """The leading candidates in the order of the model, when there is one; the rest keep their places."""
+        if self._reranker is None or not ranked:
+            return ranked
+        started = time.perf_counter()
+        leading = ranked[:_RERANKED]
+        scores = self._reranker.score(question.text, [candidate.chunk.index_text for candidate in leading])
+        for candidate, score in zip(leading, scores, strict=True):
+            candidate.rerank = score
+        leading.sort(key=lambda candidate: -(candidate.rerank or 0.0))
+        recalled.took_ms["rerank"] = (time.perf_counter() - started) * 1000
+        return [*leading, *ranked[_RERANKED:]]
+
+    def _located(
+        self, question: Question, ranked: Sequence[Candidate], generations: Mapping[str, int]
+    ) -> list[Candidate]:
+        """The chunks that the stack frames of the question point to, innermost first."""
+        if not question.frames:
+            return []
+        known = {candidate.chunk.id: candidate for candidate in ranked}
+        chunks = locate_frames(question.frames, self._catalog, generations)
+        located = [known.get(chunk.id) or Candidate(chunk=chunk) for chunk in chunks]
+        for candidate in located:
+            candidate.features["frame"] = 1.0
+        return located
+
+    def _as_evidence(self, ranked: Sequence[Candidate], generations: Mapping[str, int]) -> list[ScoredChunk]:
+        for candidate in ranked[:_MERGED]:
+            parts = self._catalog.group_parts(candidate.chunk, generations)
+            candidate.chunk = merge_parts(candidate.chunk, parts)
+        return [candidate.to_scored() for candidate in ranked]
+
+    def _pending(self, generations: Mapping[str, int]) -> list[str]:
+        """One sentence for each source and vector space whose vectors are not all there."""
+        return [
+            f"vectors pending for {missing} of {total} chunks of {source}"
+            for (source, _), (missing, total) in sorted(self._catalog.pending_counts(generations).items())
+            if missing
+        ]
+
+    def _fingerprint(self, kind: EvidenceKind, sources: Sequence[str] | Mapping[str, int]) -> Fingerprint:
+        keys = {embedder.space.key for source in sources for embedder, _ in self._spaces(source)}
+        return Fingerprint(kind=kind, spaces=tuple(sorted(keys)), chunking=chunking_version(kind))
+
+
+def _unranked(question: Question, chunks: Sequence[Chunk], weights: Mapping[str, float]) -> list[Candidate]:
+    """Chunks that no ranking found, ordered by what their text holds."""
+    return rank_by_features(question, [Candidate(chunk=chunk) for chunk in chunks], weights)
+
+
+def _combine(
+    query: str, outcomes: Sequence[_Outcome], *, asked: EvidenceKind | None, top_k: int, total_ms: float
+) -> Evidence:
+    """One result of the outcomes of both kinds: the stronger leads, the other joins when it is about as strong."""
+    ordered = sorted(outcomes, key=lambda outcome: -outcome.strength)
+    took_ms = {"total": total_ms} | dict.fromkeys(("embed", "dense", "keyword", "rerank"), 0.0)
+    for outcome in outcomes:
+        for stage, ms in outcome.took_ms.items():
+            took_ms[stage] = took_ms.get(stage, 0.0) + ms
+    taking_part = _taking_part(ordered)
+    route: Literal["docs", "code", "both"] = asked or "both"
+    if len(taking_part) == 1:
+        route = taking_part[0].kind
+    nothing = Verdict(decision="none", reason="there is no source of this kind to search")
+    return Evidence(
+        query=query,
+        route=route,
+        chunks=tuple(_merged(taking_part)[:top_k]),
+        verdict=ordered[0].verdict if ordered else nothing,
+        tools=tuple({tool.name: tool for outcome in outcomes for tool in outcome.tools}.values()),
+        degraded=tuple(dict.fromkeys(sentence for outcome in outcomes for sentence in outcome.degraded)),
+        took_ms=took_ms,
+    )
+
+
+def _taking_part(ordered: Sequence[_Outcome]) -> list[_Outcome]:
+    """The strongest kind, and the other one when its evidence is close and not of a lower band than "weak"."""
+    with_evidence = [outcome for outcome in ordered if outcome.evidence]
+    if len(with_evidence) < 2:
+        return list(with_evidence)
+    first, second = with_evidence
+    close = first.strength - second.strength < _CLOSE
+    belongs = second.verdict.decision != "none" or first.verdict.decision == "none"
+    return [first, second] if close and belongs else [first]
+
+
+def _merged(outcomes: Sequence[_Outcome]) -> list[ScoredChunk]:
+    if len(outcomes) < 2:
+        return [chunk for outcome in outcomes for chunk in outcome.evidence]
+    by_id = {scored.chunk.id: scored for outcome in outcomes for scored in outcome.evidence}
+    first, second = ([scored.chunk.id for scored in outcome.evidence] for outcome in outcomes)
+    return [by_id[chunk_id] for chunk_id in interleave(first, second)]

@@ -1,0 +1,126 @@
+"""What is understood of a question before anything is searched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from knowledge.analysis import analyze, analyze_query
+from knowledge.retrieval.frames import Frame, find_files, find_frames
+from knowledge.retrieval.lexicon import translations
+from knowledge.types import EvidenceKind
+
+_HANGUL = re.compile(r"[가-힣]")
+# camelCase, snake_case, dotted or called names: what nobody writes in prose
+_IDENTIFIER = re.compile(
+    r"(?<![\w/.])(?:[a-z$_][\w$]*[a-z0-9][A-Z][\w$]*|[A-Z][a-z0-9]+[A-Z][\w$]*|[A-Za-z]\w*_\w+|[A-Za-z_]\w*(?=\())(?:\.\w+)*"
+)
+_QUOTED = re.compile(r"`([A-Za-z_$][\w$.]*)(?:\(\))?`")
+_TEST_WORDS = frozenset({"test", "spec", "mock", "fixtur", "테스트", "목"})
+
+# What kind of thing the answer is, by the words that ask for it -> how such a thing looks in a text.
+_ASKS = tuple(
+    (re.compile(asked), re.compile(looks))
+    for asked, looks in (
+        (
+            r"얼마|금액|비용|요금|단가|한도|수당|\bhow much\b|\bcost\b|\bamount\b|\bfee\b",
+            r"\d[\d,.]*\s?(?:원|천원|만원|달러|유로|\$|%)|만\s?원|\d{1,3}(?:,\d{3})+",
+        ),
+        (
+            r"며칠|몇\s?일|언제까지|기한|일수|몇\s?달|몇\s?개월|몇\s?년|몇\s?주|기간|임기"
+            r"|\bhow long\b|\bdeadline\b|\bhow many (?:days|weeks|months)\b",
+            r"\d+\s?(?:일|개월|년|주|시간)|즉시|지체\s?없이",
+        ),
+        (
+            r"몇\s?(?:퍼센트|프로|%)|비율|이율|금리|이자율|\brate\b|\bpercent",
+            r"\d[\d.]*\s?(?:%|퍼센트|할|분의)|분의\s?\d",
+        ),
+        (
+            r"몇\s?(?:명|회|번|권|점|대|건|학점|톤|시간|살|세)|\bhow many\b",
+            r"\d[\d,.]*\s?(?:명|인|회|번|권|점|대|건|학점|톤|시간|세)|\b\d+\b|분의\s?\d",
+        ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question as one kind of source is asked: terms for the keyword index, texts for the embedders, hints."""
+
+    text: str
+    kind: EvidenceKind
+    terms: tuple[str, ...]  # of the keyword index, compounds among them
+    words: tuple[str, ...]  # the terms without compounds: what coverage is measured by
+    expansions: Mapping[str, tuple[str, ...]]  # word -> terms that say the same in the texts
+    added_terms: tuple[str, ...]  # all terms of the expansions
+    added_text: str  # the words of the expansions, "" when there are none
+    frames: tuple[Frame, ...] = ()
+    files: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    about_tests: bool = False
+    answer_pattern: re.Pattern[str] | None = field(
+        default=None, compare=False
+    )  # how the answer looks, when that is clear
+
+
+def understand(text: str, kind: EvidenceKind) -> Question:
+    """The question for sources of one kind. Never raises; a question without a subject has no terms."""
+    terms = tuple(analyze_query(text))
+    words = _simple_words(terms, analyze(text))
+    expansions, added = _expand(words, text, kind)
+    code = kind == "code"
+    return Question(
+        text=text,
+        kind=kind,
+        terms=terms,
+        words=words,
+        expansions=expansions,
+        added_terms=tuple(dict.fromkeys(term for terms in expansions.values() for term in terms)),
+        added_text=" ".join(added),
+        frames=tuple(find_frames(text)) if code else (),
+        files=tuple(find_files(text)),
+        identifiers=tuple(_identifiers(text)) if code else (),
+        about_tests=bool(_TEST_WORDS & set(terms)),
+        answer_pattern=None if code else _answer_pattern(text),
+    )
+
+
+def _simple_words(terms: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...]:
+    """The terms that are not made of two other tokens of the same question."""
+    known = set(tokens)
+
+    def is_compound(term: str) -> bool:
+        return any(
+            term[:cut] in known and (term[cut:] in known or is_compound(term[cut:])) for cut in range(1, len(term))
+        )
+
+    return tuple(term for term in terms if not is_compound(term))
+
+
+def _expand(words: Sequence[str], text: str, kind: EvidenceKind) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Terms and plain words that say the same as the question in the language of the texts."""
+    if kind == "code":
+        found = translations(words, "software_ko_en") if _HANGUL.search(text) else {}
+    else:
+        found = translations(words, "workplace_ko" if _HANGUL.search(text) else "workplace_en_ko")
+    plain = list(dict.fromkeys(word for others in found.values() for word in others))
+    return {word: tuple(term for other in others for term in _as_terms(other)) for word, others in found.items()}, plain
+
+
+def _as_terms(word: str) -> Sequence[str]:
+    """Index terms of a word of a lexicon: a Korean noun is its own, alone it might be taken for a verb."""
+    return (word,) if _HANGUL.search(word) else analyze(word)
+
+
+def _identifiers(text: str) -> list[str]:
+    found = [match.group().strip(".") for match in _IDENTIFIER.finditer(text)]
+    found += [match[1].strip(".") for match in _QUOTED.finditer(text)]
+    return list(dict.fromkeys(found))
+
+
+def _answer_pattern(text: str) -> re.Pattern[str] | None:
+    for asks, looks in _ASKS:
+        if asks.search(text):
+            return looks
+    return None
