@@ -1,0 +1,135 @@
+"""Full disks, damaged files, lost folders and data of newer versions: a clear message, and nothing lost."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.errors import CatalogCorrupt, NewerData, StorageFull
+from tests.unit.knowledge.shelf import EVERYTHING, LEAVE, TRAVEL, Shelf
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    shelf = Shelf(tmp_path)
+    shelf.write("leave.md", LEAVE)
+    shelf.write("travel.md", TRAVEL)
+    shelf.sync()
+    yield shelf
+    shelf.close()
+
+
+def test_a_full_disk_is_said_plainly_and_what_was_there_stays(shelf: Shelf) -> None:
+    shelf.close()
+    with sqlite3.connect(shelf.data_dir / "catalog.sqlite3") as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.close()
+    shelf.max_pages = pages + 8
+    lines = [f"{number}번째 항목의 금액은 {number * 7919}원이고 담당은 제{number}부서이다." for number in range(3_000)]
+    shelf.write("big.md", "# 큰 문서\n\n" + "\n\n".join(lines))
+    with pytest.raises(StorageFull, match="free some space"):
+        shelf.sync()
+    assert shelf.keyword("연차휴가")
+    assert len(shelf.knowledge.list_documents(scope=EVERYTHING)) == 2
+    shelf.close()
+    shelf.max_pages = None
+    report = shelf.sync()
+    assert (report.added, report.unchanged, report.pending) == (1, 2, 0)
+
+
+def test_a_damaged_catalog_names_the_file_and_what_to_do(shelf: Shelf) -> None:
+    shelf.close()
+    path = shelf.data_dir / "catalog.sqlite3"
+    path.write_bytes(b"this is no database" * 1000)
+    with pytest.raises(CatalogCorrupt, match=r"catalog\.sqlite3 is damaged.*backup"):
+        _ = shelf.knowledge
+
+
+def test_data_of_a_newer_version_is_left_alone(shelf: Shelf) -> None:
+    shelf.close()
+    connection = sqlite3.connect(shelf.data_dir / "catalog.sqlite3")
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(NewerData, match="newer version"):
+        _ = shelf.knowledge
+
+
+def test_a_lost_vector_index_is_rebuilt_from_catalog_and_cache_alone(shelf: Shelf) -> None:
+    shelf.close()
+    shutil.rmtree(shelf.data_dir / "chroma")
+    shelf.embedder.passages.clear()
+    assert any("연차휴가" in text for text in shelf.dense("연차휴가"))
+    assert set().union(*shelf.vector_ids().values()) == shelf.chunk_ids()
+    assert shelf.embedder.passages == []
+
+
+@pytest.mark.parametrize("victim", ["chroma.sqlite3", "segments"])
+def test_a_damaged_vector_index_is_replaced(shelf: Shelf, victim: str) -> None:
+    shelf.close()
+    chroma = shelf.data_dir / "chroma"
+    files = [chroma / victim] if victim != "segments" else [path for path in chroma.glob("*/*") if path.is_file()]
+    assert files
+    for path in files:
+        path.write_bytes(b"garbage" * 5000)
+    assert any("연차휴가" in text for text in shelf.dense("연차휴가"))
+    assert set().union(*shelf.vector_ids().values()) == shelf.chunk_ids()
+
+
+def test_with_cache_and_vector_index_lost_the_next_sync_embeds_everything_again(shelf: Shelf) -> None:
+    shelf.close()
+    shutil.rmtree(shelf.data_dir / "chroma")
+    for path in shelf.data_dir.glob("vectors.sqlite3*"):
+        path.unlink()
+    assert shelf.dense("연차휴가") == []
+    status = shelf.knowledge.status(scope=EVERYTHING)[0]
+    assert status.pending == {"counting": status.chunks}
+    report = shelf.sync()
+    assert (report.pending, report.embedded) == (0, report.chunks)
+
+
+def test_vectors_that_belong_to_no_chunk_are_never_shown_and_go_at_the_next_opening(shelf: Shelf) -> None:
+    (name,) = shelf.vector_ids()
+    stray = np.ones((1, 256), dtype=np.float32)
+    shelf.knowledge._vectors.upsert(name, ["0" * 32], stray)
+    assert len(shelf.dense("연차휴가")) == len(shelf.chunk_ids())
+    shelf.close()
+    assert "0" * 32 not in shelf.vector_ids()[name]
+
+
+def test_single_vectors_that_are_missing_come_back_from_the_cache(shelf: Shelf) -> None:
+    (name,) = shelf.vector_ids()
+    shelf.knowledge._vectors.delete(name, sorted(shelf.chunk_ids())[:2])
+    shelf.close()
+    assert shelf.vector_ids()[name] == shelf.chunk_ids()
+    assert shelf.knowledge.status(scope=EVERYTHING)[0].pending == {"counting": 0}
+
+
+def test_collections_of_others_on_the_same_server_are_left_alone(shelf: Shelf) -> None:
+    shelf.knowledge._vectors.upsert("somebody-else", ["x"], np.ones((1, 3), dtype=np.float32))
+    shelf.knowledge._vectors.upsert(
+        f"haechi-{shelf.knowledge._catalog.installation}-forgotten", ["x"], np.ones((1, 3), dtype=np.float32)
+    )
+    shelf.close()
+    names = set(shelf.vector_ids())
+    assert "somebody-else" in names
+    assert not any(name.endswith("forgotten") for name in names)
+
+
+def test_the_vector_cache_can_lie_elsewhere(tmp_path: Path) -> None:
+    from knowledge.index.vector_cache import VectorCache, text_key
+
+    cache = VectorCache(tmp_path / "shared" / "vectors.sqlite3")
+    vectors = np.eye(3, dtype=np.float32)
+    keys = [text_key(text) for text in ("가", "나", "다")]
+    cache.put("e5-3-x", dict(zip(keys, vectors, strict=True)))
+    held = cache.get("e5-3-x", [*keys, text_key("라")])
+    assert {key: list(vector) for key, vector in held.items()} == {
+        key: list(vector) for key, vector in zip(keys, vectors, strict=True)
+    }
+    assert cache.get("use-3-x", keys) == {}
+    cache.close()
