@@ -47,6 +47,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSetup:
+    """A chat model and the window that its prompts must fit."""
+
     model: ChatModel
     num_ctx: int
 

@@ -42,10 +42,12 @@ log = structlog.get_logger(__name__)
 
 
 def utc_now() -> datetime:
+    """The time now, aware."""
     return datetime.now(UTC)
 
 
 def new_id() -> str:
+    """A random id: 16 hexadecimal digits."""
     return secrets.token_hex(8)
 
 
@@ -112,6 +114,11 @@ def knowledge_config(settings: Settings) -> KnowledgeConfig:
         vector_cache=settings.embedding.vector_cache,
         workers=settings.ingest.workers,
     )
+
+
+def embedder_dimensions(settings: Settings, name: str) -> int:
+    """Length of an embedder's vectors; loads its model or asks its server. Raises ModelMissing or ToolDown."""
+    return build_embedder(name, ollama_url=settings.embedding.ollama_url).space.dim
 
 
 def build_model(settings: Settings) -> ModelSetup | None:
@@ -234,8 +241,7 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
                 others.append(tasks.create_task(_serve_page(services, platform, scope, announce)))
             else:
                 announce("The page is switched off (web.enabled = false). Stop with Ctrl-C.")
-            if settings.ingest.at_start:
-                others.append(tasks.create_task(_sync_at_start(services)))
+            others.append(tasks.create_task(_prepare(services)))
             await stopping.wait()
             worker.stop()
             await asyncio.wait([answering], timeout=STOP_LIMIT_S)
@@ -287,6 +293,13 @@ def _allowed_hosts(settings: Settings) -> tuple[str, ...]:
     return (*settings.web.allowed_hosts, *bound)
 
 
+async def _prepare(services: Services) -> None:
+    """What goes on beside the first questions: opening what they need, and bringing the index up to date."""
+    await _warm_up(services)
+    if services.settings.ingest.at_start:
+        await _sync_at_start(services)
+
+
 async def _sync_at_start(services: Services) -> None:
     """Brings the index up to date; a source that fails is logged and shown by `status`, and stops nothing."""
     last_stage, last_s = "", 0.0
@@ -297,7 +310,8 @@ async def _sync_at_start(services: Services) -> None:
         stage, now_s = f"{step['source']} {step['stage']}", loop.time()
         if stage != last_stage or now_s - last_s >= PROGRESS_LOG_S or step["done"] == step["total"]:
             last_stage, last_s = stage, now_s
-            log.info("sync.progress", source=step["source"], stage=step["stage"], done=step["done"], of=step["total"])
+            if words := progress_words(step):
+                log.info(words)
 
     with suppress(KnowledgeError):
         try:
@@ -316,6 +330,20 @@ async def _sync_at_start(services: Services) -> None:
                 problem=source["problem"],
                 took_s=source["duration_s"],
             )
+
+
+async def _warm_up(services: Services) -> None:
+    """Opens what the first question would have to wait for. What cannot be opened is told by that question's answer."""
+    try:
+        await asyncio.to_thread(services.knowledge.warm_up)
+    except KnowledgeError as error:
+        log.warning("warm_up.failed", reason=str(error))
+
+
+def progress_words(step: Mapping[str, Any]) -> str:
+    """ "reading rules 12/40"; empty for steps that need no line in the log."""
+    verb = {"read": "reading", "embed": "embedding"}.get(step["stage"])
+    return f"{verb} {step['source']} {step['done']}/{step['total']}" if verb and step["total"] else ""
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -36,6 +36,8 @@ _IDENTIFIER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
+    """Numbers as values, and names that must stand in the evidence as they are written."""
+
     numbers: frozenset[Decimal]
     identifiers: tuple[str, ...]
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ import typer
 from bot.cli_errors import reporting_errors
 
 if TYPE_CHECKING:
+    from bot.app import Services
     from bot.session import Session
     from bot.settings import Settings
 
@@ -34,6 +36,8 @@ app = typer.Typer(
 
 @dataclass(slots=True)
 class Options:
+    """What stands in front of the command."""
+
     config: Path | None = None
     debug: bool = False
 
@@ -52,6 +56,7 @@ def options(
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Log everything, tracebacks too.")] = False,
 ) -> None:
+    """Keeps what stands in front of the command."""
     _options.config = config
     _options.debug = debug
 
@@ -73,7 +78,7 @@ def ask(
     source: SourceOption = None,
     kind: KindOption = None,
 ) -> None:
-    """Answer one question as the bot would in a thread."""
+    """Answer one question, as in a thread."""
     with reporting_errors(debug=_options.debug):
         text = _nonempty(sys.stdin.read() if question == "-" else question, "question")
         _check_kind(kind)
@@ -94,7 +99,9 @@ def search(
     source: SourceOption = None,
     kind: KindOption = None,
 ) -> None:
-    """Show the ranked evidence for a query; - reads one query a line, plain or as {"query", "source"}."""
+    """Show ranked evidence for a query.
+
+    With - one query a line is read from standard input: plain text, or {"query": "...", "source": "..."}."""
     with reporting_errors(debug=_options.debug):
         _check_kind(kind)
         common = {"top_k": top_k, "source": source, "kind": kind}
@@ -140,7 +147,9 @@ def extract(
     file: Annotated[Path, typer.Argument(help="The file to read.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show what is read from one file. Needs no configuration."""
+    """Show what is read from one file.
+
+    Needs no configuration."""
     with reporting_errors(debug=_options.debug):
         from bot.cli_output import print_extraction, print_json
         from bot.extraction import extract_file
@@ -177,7 +186,7 @@ def ingest(
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """Show what is indexed, how fresh it is, and what could not be read."""
+    """Show what is indexed and what is not."""
     with reporting_errors(debug=_options.debug):
         result = _call("status", {})
         from bot.cli_output import print_json, print_status
@@ -190,7 +199,9 @@ def status(as_json: AsJson = False) -> None:
 
 @app.command()
 def doctor() -> None:
-    """Check everything that Haechi needs, and say how to mend what is missing."""
+    """Check what Haechi needs.
+
+    Every line says how to mend what is missing."""
     with reporting_errors(debug=_options.debug):
         from bot.cli_output import print_check
         from bot.doctor import examine
@@ -230,14 +241,24 @@ def _configure_logging(level: str) -> None:
 @asynccontextmanager
 async def _session() -> AsyncIterator[Session]:
     settings = _settings(console_level="error")
-    from bot.app import open_services, utc_now
     from bot.session import Session
 
     command = " ".join(["haechi", *(word for word in sys.argv[1:2] if not word.startswith("-"))])
     async with Session(
-        settings, command, open_services, clock=utc_now, note=lambda text: print(text, file=sys.stderr)
+        settings,
+        command,
+        _open_services,
+        clock=lambda: datetime.now(UTC),
+        note=lambda text: print(text, file=sys.stderr),
     ) as session:
         yield session
+
+
+def _open_services(settings: Settings) -> AbstractAsyncContextManager[Services]:
+    """The services, for when this process becomes the owner; what another one carries out needs none of the imports."""
+    from bot.app import open_services
+
+    return open_services(settings)
 
 
 def _call(method: str, params: Mapping[str, Any], report: Callable[[dict[str, Any]], None] | None = None) -> Any:

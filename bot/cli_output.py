@@ -84,6 +84,7 @@ def print_results(form: Form) -> None:
 
 
 def print_documents(documents: Sequence[Form]) -> None:
+    """One line a document; what could not be read says why."""
     for item in documents:
         state = "" if item["status"] == "indexed" else f"  [{item['status']}: {item['reason']}]"
         line = Text(f"{item['source']}  {item['document']}")
@@ -106,6 +107,7 @@ def print_parts(parts: Sequence[Form]) -> None:
 
 
 def print_extraction(form: Form) -> None:
+    """The text of a file; warnings go to standard error."""
     out = console()
     for warning in form["warnings"]:
         print(f"haechi: {warning}", file=sys.stderr)
@@ -142,6 +144,7 @@ def print_reports(reports: Sequence[Form]) -> None:
 
 
 def print_status(form: Form) -> None:
+    """The sources, what is wrong with them, and the tools."""
     out = console()
     now = datetime.now(UTC)
     for item in form["sources"]:
@@ -168,6 +171,7 @@ def print_status(form: Form) -> None:
 
 
 def print_check(check: Check) -> None:
+    """One line of `haechi doctor`."""
     mark = Text("ok      ", style="green") if check.ok else Text("problem ", style="red")
     line = mark.append(f"{check.name}: {check.detail}", style="default")
     if check.remedy:
@@ -238,4 +242,4 @@ def _unescaped(markdown: str) -> str:
     import re
 
     text = markdown.replace("\u2060", "")
-    return re.sub(r"\\([\\`*_\[\]<>~|#+\-=.)])", r"\1", text)
+    return re.sub(r"\\([\\`*_\[\]<>~|#+\-=.)])", r"\1", re.sub(r" +$", "", text, flags=re.MULTILINE))

@@ -103,7 +103,7 @@ class DataFolder:
             return f"The data folder {self.path} is in use by another process; try again in a moment."
         return (
             f"The data folder {self.path} is in use by process {owner.pid} ({owner.command}, since"
-            f" {owner.started_at}), which does not answer; stop it or wait until it has ended."
+            f" {owner.started_at}); stop it first, or wait until it has ended."
         )
 
     def _choose_socket(self) -> Path:

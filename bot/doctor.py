@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.app import build_model, knowledge_config
+from bot.app import build_model, embedder_dimensions, knowledge_config
 from bot.errors import ConfigError
 from bot.persona import find_persona, load_persona
 from bot.readiness import Check, check_machine, check_settings
 from bot.settings import Settings, load_settings
-from knowledge.embed.registry import build_embedder
 from knowledge.errors import KnowledgeError
 
 
@@ -40,11 +39,11 @@ def _check_embedders(settings: Settings) -> Iterator[Check]:
     names = dict.fromkeys(name for kind in sorted(kinds) for name in chosen[kind])
     for name in names:
         try:
-            space = build_embedder(name, ollama_url=settings.embedding.ollama_url).space
+            dimensions = embedder_dimensions(settings, name)
         except KnowledgeError as error:
             yield Check(name=f"embedder {name}", ok=False, detail=str(error), remedy="keyword search works meanwhile")
         else:
-            yield Check(name=f"embedder {name}", ok=True, detail=f"{space.dim} dimensions")
+            yield Check(name=f"embedder {name}", ok=True, detail=f"{dimensions} dimensions")
 
 
 def _check_model(settings: Settings) -> Iterator[Check]:

@@ -28,6 +28,8 @@ _RULE_ROW = re.compile(r"^[\s|:+-]*-{2,}[\s|:+-]*$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
+    """The part of a chunk to show, as Markdown and as plain text."""
+
     markdown: str
     quote: str  # plain text, at most QUOTE_CHARS
 
@@ -42,6 +44,8 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePart:
+    """A table; the header is its first row."""
+
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -100,6 +104,7 @@ def is_row(line: str) -> bool:
 
 
 def cells_of(line: str) -> tuple[str, ...]:
+    """The cells of a row, without its outer borders."""
     stripped = line.strip()
     stripped = stripped[1:] if stripped.startswith("|") else stripped
     stripped = stripped[:-1] if stripped.endswith("|") else stripped

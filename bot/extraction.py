@@ -23,6 +23,7 @@ def extract_file(file: Path) -> dict[str, Any]:
 
 
 def extraction_form(file: str, extraction: Extraction) -> dict[str, Any]:
+    """The form of a file that was read, wholly or in part."""
     return {
         "file": file,
         "format": extraction.format,
@@ -34,12 +35,14 @@ def extraction_form(file: str, extraction: Extraction) -> dict[str, Any]:
 
 
 def failed_extraction_form(file: str, reason: str) -> dict[str, Any]:
+    """The form of a file that could not be read."""
     return {
         "file": file, "format": None, "extractor": None, "status": "failed", "warnings": [reason], "blocks": [],
     }  # fmt: skip
 
 
 def block_form(block: Block) -> dict[str, Any]:
+    """A block as JSON values."""
     return {
         "kind": block.kind,
         "text": block.text,

@@ -11,6 +11,8 @@ from knowledge.masking import mask
 
 
 class Feedback:
+    """The votes in bot.sqlite3."""
+
     def __init__(self, store: Store, *, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._clock = clock

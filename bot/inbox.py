@@ -19,6 +19,8 @@ from knowledge.masking import mask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxItem:
+    """A delivery that is being worked on."""
+
     message: Message
     attempts: int  # this one included
     told: str | None  # "empty", "too_long": admission wants this said instead of an answer

@@ -53,6 +53,7 @@ def failed_search_form(query: str, error: Exception) -> dict[str, Any]:
 
 
 def ask_form(question: str, outcome: Outcome) -> dict[str, Any]:
+    """`ask --json`."""
     answer = outcome.answer
     refusal = answer.refusal
     return {
@@ -65,6 +66,7 @@ def ask_form(question: str, outcome: Outcome) -> dict[str, Any]:
 
 
 def citation_form(citation: Citation) -> dict[str, Any]:
+    """One of the citations of `ask --json`."""
     return {
         "index": citation.index,
         **_place(citation.locator),
@@ -75,6 +77,7 @@ def citation_form(citation: Citation) -> dict[str, Any]:
 
 
 def status_form(statuses: Sequence[SourceStatus], tools: Sequence[ToolStatus]) -> dict[str, Any]:
+    """`status --json`."""
     return {
         "sources": [
             {
@@ -99,6 +102,7 @@ def status_form(statuses: Sequence[SourceStatus], tools: Sequence[ToolStatus]) -
 
 
 def report_form(report: SyncReport) -> dict[str, Any]:
+    """One of the sources of `ingest --json`; a dry run lists its documents."""
     form: dict[str, Any] = {
         "source": report.source,
         "added": report.added,
@@ -131,6 +135,7 @@ def report_form(report: SyncReport) -> dict[str, Any]:
 
 
 def summary_form(summary: DocumentSummary) -> dict[str, Any]:
+    """One of the documents of `list --json`."""
     return {
         "source": summary.source,
         "document": summary.uri,
@@ -145,10 +150,12 @@ def summary_form(summary: DocumentSummary) -> dict[str, Any]:
 
 
 def passage_form(chunk: Chunk) -> dict[str, Any]:
+    """One part of a section that `read` prints."""
     return {**_place(chunk.locator), "title": chunk.title, "text": chunk.text}
 
 
 def progress_form(progress: Progress) -> dict[str, Any]:
+    """A step of a sync, as it goes over the control socket."""
     return {
         "source": progress.source,
         "stage": progress.stage,

@@ -83,6 +83,7 @@ def add_log_file(folder: Path) -> logging.Handler:
 
 
 def remove_log_file(handler: logging.Handler) -> None:
+    """Ends what `add_log_file` began."""
     logging.getLogger().removeHandler(handler)
     handler.close()
 

@@ -19,11 +19,15 @@ from knowledge.errors import KnowledgeError, UnknownSource
 
 
 class Calls(Protocol):
+    """Where the queries go to."""
+
     async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryLine:
+    """One line; `problem` says why it cannot be searched."""
+
     query: str
     source: str | None = None
     problem: str | None = None

@@ -12,6 +12,8 @@ from knowledge.masking import mask
 
 
 class QueryLog:
+    """The log in bot.sqlite3."""
+
     def __init__(self, store: Store, *, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._clock = clock

@@ -38,6 +38,8 @@ class Check:
 
 
 class ChecksTools(Protocol):
+    """What health needs of knowledge.api.Knowledge."""
+
     def check(self) -> list[ToolStatus]: ...
 
 

@@ -37,6 +37,8 @@ _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Section(BaseModel):
+    """A part of the configuration; docs/configuration.md says what its keys mean."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -67,6 +69,8 @@ class SourceSettings(Section):
 
 
 class EmbeddingSettings(Section):
+    """`[embedding]`: None stands for the embedders that were measured to be best."""
+
     documents: tuple[str, ...] | None = None
     code: tuple[str, ...] | None = None
     ollama_url: str = "http://127.0.0.1:11434"
@@ -79,11 +83,15 @@ class EmbeddingSettings(Section):
 
 
 class IngestSettings(Section):
+    """`[ingest]`."""
+
     workers: int = Field(default=2, ge=1, le=64)
     at_start: bool = True
 
 
 class ModelSettings(Section):
+    """`[model]`."""
+
     provider: Literal["none", "ollama"] = "none"
     url: str = "http://127.0.0.1:11434"
     name: str = ""
@@ -101,6 +109,8 @@ class ModelSettings(Section):
 
 
 class WebSettings(Section):
+    """`[web]`: `sources` None means all of them."""
+
     enabled: bool = True
     host: str = "127.0.0.1"
     port: int = Field(default=8765, ge=0, le=65535)
@@ -135,16 +145,22 @@ class WebSettings(Section):
 
 
 class SearchSettings(Section):
+    """`[search]`."""
+
     top_k: int = Field(default=8, ge=1, le=100)
 
 
 class AnswerSettings(Section):
+    """`[answers]`."""
+
     concurrency: int = Field(default=2, ge=1, le=32)
     max_question_chars: int = Field(default=4000, ge=50, le=100_000)
     persona: Path | None = None
 
 
 class ChromaSettings(Section):
+    """`[chroma]`: without a url it runs inside this process."""
+
     url: str | None = None
 
     @model_validator(mode="after")
@@ -155,6 +171,8 @@ class ChromaSettings(Section):
 
 
 class LogSettings(Section):
+    """`[log]`."""
+
     level: Literal["debug", "info", "warning", "error"] = "info"
 
 

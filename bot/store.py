@@ -25,6 +25,8 @@ _MIGRATION_NAME = re.compile(r"(\d{3})_([a-z0-9_]+)\.sql")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
+    """One step of the database's history."""
+
     number: int
     name: str
     sql: str
