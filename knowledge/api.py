@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
-from knowledge.errors import NotFound, SourceMissing, UnknownSource
+from knowledge.errors import NotFound, SourceMissing, StorageFull, ToolDown, UnknownSource
 from knowledge.index.collections import collection_name
 from knowledge.index.keywords_fts import FtsKeywordIndex
 from knowledge.index.lazy import LazyVectorIndex
@@ -197,7 +197,7 @@ class Knowledge:
                 self._catalog,
                 config,
                 embedders=self._embedders_of(config),
-                is_calibrated=self._is_calibrated,
+                is_calibrated=self._is_calibrated(config),
             )
             for config in visible
         ]
@@ -249,6 +249,11 @@ class Knowledge:
             if recorded.space is not None
         ]
 
+    def _is_calibrated(self, config: SourceConfig) -> bool:
+        if config.name not in self._catalog.active_generations(Scope.of(config.name)):
+            return False
+        return self._search_pipeline().is_calibrated(config.name, config.evidence_kind)
+
     def _embedders_of(self, config: SourceConfig) -> tuple[str, ...]:
         return tuple(self._config.embedders.get(config.evidence_kind, ()))
 
@@ -260,7 +265,11 @@ class Knowledge:
         return ChromaIndex.embedded(self._config.data_dir / "chroma")
 
     def _reconcile(self, vectors: VectorIndex) -> None:
-        reconcile(self._catalog, vectors, self._cache, thorough=self._after_crash)
+        try:
+            reconcile(self._catalog, vectors, self._cache, thorough=self._after_crash)
+        except StorageFull as error:
+            # a question that opens the index is still answered by words
+            raise ToolDown(str(error)) from error
 
     def _read_calibrations(self) -> Calibrations:
         if self._calibrations is None:
@@ -268,9 +277,6 @@ class Knowledge:
 
             self._calibrations = Calibrations.load(self._config.data_dir / "calibrations")
         return self._calibrations
-
-    def _is_calibrated(self, source: str) -> bool:
-        return False
 
     def _code_source(self, config: SourceConfig) -> CodeSource:
         source = (self._adapters.source or build_source)(config)

@@ -111,6 +111,20 @@ class Catalog:
             )
         )
 
+    def chunks_in_files(self, names: Collection[str], generations: Mapping[str, int]) -> dict[str, list[Chunk]]:
+        found: dict[str, list[Chunk]] = {}
+        for name in dict.fromkeys(names):
+            chunks = self.chunks_where(
+                f"d.generation IN ({_integers(generations.values())}) AND d.file_name = ? "
+                "AND (d.uri = ? OR substr(d.uri, -length(?)) = ?) ORDER BY d.generation, d.uri, c.ordinal",
+                (name.rpartition("/")[2], name, f"/{name}", f"/{name}"),
+                generations,
+                start_at_document=True,
+            )
+            if of_name := list(chunks):
+                found[name] = of_name
+        return found
+
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         counts: dict[tuple[str, str], tuple[int, int]] = {}
         with self._db.reading() as connection:

@@ -77,9 +77,9 @@ def _put_document_row(
     )
     row = connection.execute(
         """
-        INSERT INTO documents (generation, uri, id, content_hash, revision, title, media_type, format, extractor,
+        INSERT INTO documents (generation, uri, file_name, id, content_hash, revision, title, media_type, format, extractor,
                                status, reason, warnings, chunks, updated_at, blocks)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (generation, uri) DO UPDATE SET
             id = excluded.id, content_hash = excluded.content_hash, revision = excluded.revision,
             title = excluded.title, media_type = excluded.media_type, format = excluded.format,
@@ -88,7 +88,7 @@ def _put_document_row(
             blocks = excluded.blocks
         RETURNING number
         """,
-        (generation, prepared.uri, *values),
+        (generation, prepared.uri, prepared.uri.rpartition("/")[2], *values),
     ).fetchall()
     return int(row[0][0])
 

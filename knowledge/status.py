@@ -14,7 +14,7 @@ from knowledge.types import Scope, SourceConfig, SourceStatus, ToolStatus
 
 
 def source_status(
-    catalog: Catalog, config: SourceConfig, *, embedders: Sequence[str], is_calibrated: Callable[[str], bool]
+    catalog: Catalog, config: SourceConfig, *, embedders: Sequence[str], is_calibrated: bool
 ) -> SourceStatus:
     """The state of one configured source; before its first sync everything is zero."""
     generations = catalog.active_generations(Scope.of(config.name))
@@ -35,7 +35,7 @@ def source_status(
         last_sync=last_sync,
         revision=revision,
         embedders=tuple(recorded.embedder for recorded in shown.spaces) if shown is not None else tuple(embedders),
-        calibrated=is_calibrated(config.name),
+        calibrated=is_calibrated,
         problem=problem,
     )
 

@@ -47,6 +47,7 @@ CREATE TABLE documents (
     generation   INTEGER NOT NULL,
     id           TEXT NOT NULL,
     uri          TEXT NOT NULL,
+    file_name    TEXT NOT NULL,  -- last part of the uri, as stack traces and people give it
     content_hash TEXT NOT NULL,
     revision     TEXT NOT NULL,
     title        TEXT NOT NULL,
@@ -61,6 +62,7 @@ CREATE TABLE documents (
     blocks       BLOB,  -- masked, JSON, zlib; last, so that listing does not read it
     UNIQUE (generation, uri)
 );
+CREATE INDEX documents_file_name ON documents (generation, file_name);
 
 -- number = generation * 2^32 + n: the chunks of one generation are one range of row numbers, here and in the keyword
 -- index, so that a search within one source never walks through the others.

@@ -39,13 +39,22 @@ class Shelf:
     def put(self, source: str, uri: str, chunks: Sequence[Sequence[str]]) -> list[str]:
         """The ids of the document's chunks."""
         drafts = [
-            ChunkDraft(kind="section", text=" ".join(tokens), index_text=f"{number} {' '.join(tokens)}", group=str(number))
+            ChunkDraft(
+                kind="section", text=" ".join(tokens), index_text=f"{number} {' '.join(tokens)}", group=str(number)
+            )
             for number, tokens in enumerate(chunks)
         ]
         indexed = tuple(with_ids(source, uri, drafts, chunks))
         generation = self.generation(source)
         prepared = PreparedDocument(
-            source=source, uri=uri, content_hash="h", revision="r", title=uri, media_type="text/plain", status="indexed", drafts=indexed
+            source=source,
+            uri=uri,
+            content_hash="h",
+            revision="r",
+            title=uri,
+            media_type="text/plain",
+            status="indexed",
+            drafts=indexed,
         )
         with self.catalog.transaction() as connection:
             put_document(connection, generation, prepared, now=NOW)
@@ -141,7 +150,9 @@ WORDS = st.sampled_from(["연차", "휴가", "급여", "여비", "payment", "ret
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    texts=st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=4)),
+    texts=st.dictionaries(
+        st.sampled_from(["a", "b", "c", "d"]), st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=4)
+    ),
     scope=st.sets(st.sampled_from(["a", "b", "c", "d"])),
     terms=st.lists(WORDS, max_size=3),
 )

@@ -17,7 +17,9 @@ COLLECTION = "haechi-test-rules.e5-4-0123456789"
 
 @pytest.fixture(params=["chroma", "memory"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorIndex]:
-    opened: VectorIndex = ChromaIndex.embedded(tmp_path / "chroma") if request.param == "chroma" else MemoryVectorIndex()
+    opened: VectorIndex = (
+        ChromaIndex.embedded(tmp_path / "chroma") if request.param == "chroma" else MemoryVectorIndex()
+    )
     yield opened
     opened.close()
 

@@ -149,7 +149,5 @@ class Shelf:
 def git(repository: Path, *arguments: str) -> str:
     """Runs git in `repository` as a made-up author."""
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(
-        ["git", *identity, *arguments], cwd=repository, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(["git", *identity, *arguments], cwd=repository, check=True, capture_output=True, text=True)
     return done.stdout.strip()

@@ -64,7 +64,10 @@ def test_a_renamed_document_is_not_embedded_again(shelf: Shelf) -> None:
     assert (report.added, report.deleted) == (1, 1)
     reembedded = [text for text in shelf.embedder.passages if "leave" not in text and "휴가규정" not in text]
     assert reembedded == []
-    assert {document.uri for document in shelf.knowledge.list_documents(scope=EVERYTHING)} == {"휴가규정.md", "travel.md"}
+    assert {document.uri for document in shelf.knowledge.list_documents(scope=EVERYTHING)} == {
+        "휴가규정.md",
+        "travel.md",
+    }
 
 
 def test_the_same_text_in_two_documents_is_embedded_once(shelf: Shelf) -> None:
@@ -304,7 +307,9 @@ def test_moved_lines_of_code_are_updated_and_nothing_is_embedded_again(shelf: Sh
     shelf.sync()
     before = {chunk.locator.symbol: chunk for chunk in _code_chunks(shelf)}
     shelf.embedder.passages.clear()
-    (repository / "payments.py").write_text(CODE.replace("\n\n\ndef charge", "\n\n\n\n\n\ndef charge"), encoding="utf-8")
+    (repository / "payments.py").write_text(
+        CODE.replace("\n\n\ndef charge", "\n\n\n\n\n\ndef charge"), encoding="utf-8"
+    )
     git(repository, "commit", "-q", "-am", "blank lines")
     report = shelf.sync()
     assert (report.updated, report.embedded) == (1, 0)

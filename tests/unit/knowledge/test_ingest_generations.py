@@ -55,7 +55,9 @@ def test_while_a_new_generation_is_built_every_question_is_answered_by_the_old_o
 
     shelf.on_step = ask
     shelf.sync()
-    assert {"document-committed", "vectors-confirmed", "taken-over", "retired-removed"} <= {step for step, *_ in answers}
+    assert {"document-committed", "vectors-confirmed", "taken-over", "retired-removed"} <= {
+        step for step, *_ in answers
+    }
     assert all(words and vectors for step, words, vectors in answers if step != "document-written")
 
 
