@@ -10,7 +10,7 @@ from dataclasses import asdict
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from bot.http.context import Context, clean_name, context_of, reader_of, remember_name, set_cookie
+from bot.http.context import MAX_NAME_CHARS, Context, clean_name, context_of, reader_of, remember_name, set_cookie
 from bot.http.errors import error_response
 from bot.http.evidence import PANEL, evidence_html, evidence_title
 from bot.http.pages import MAX_MESSAGE_CHARS
@@ -30,9 +30,8 @@ async def add_channel(request: Request) -> Response:
     body = await _json_object(request)
     if isinstance(body, Response):
         return body
-    typed = _text(body, "name")
-    name = clean_name(typed)
-    if not name or len(typed.strip()) > len(name):
+    name = clean_name(_text(body, "name"))
+    if not 0 < len(name) <= MAX_NAME_CHARS:
         return error_response(request, 422, "channel_name_rule")
     try:
         channel = await asyncio.to_thread(context_of(request).platform.posts.add_channel, name)
@@ -100,9 +99,8 @@ async def set_name(request: Request) -> Response:
     body = await _json_object(request)
     if isinstance(body, Response):
         return body
-    typed = _text(body, "name")
-    name = clean_name(typed)
-    if not name or len(typed.strip()) > len(name):
+    name = clean_name(_text(body, "name"))
+    if not 0 < len(name) <= MAX_NAME_CHARS:
         return error_response(request, 422, "name_rule")
     response = JSONResponse({"name": name})
     remember_name(request, response, name)

@@ -65,7 +65,7 @@ def reader_of(request: Request) -> Reader:
     language = request_language(request)
     person = request.cookies.get(PERSON_COOKIE)
     digest = hashlib.sha256(person.encode()).hexdigest()[:20] if person else "anonymous"
-    name = clean_name(unquote(request.cookies.get(NAME_COOKIE, ""))) or say(language, "guest")
+    name = clean_name(unquote(request.cookies.get(NAME_COOKIE, "")))[:MAX_NAME_CHARS] or say(language, "guest")
     return Reader(
         author=Author(id=f"web:{digest}", display_name=name, is_bot=False),
         language=language,
@@ -74,8 +74,8 @@ def reader_of(request: Request) -> Reader:
 
 
 def clean_name(name: str) -> str:
-    """`name` on one line without control characters, cut to the limit; empty when nothing is left."""
-    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:MAX_NAME_CHARS].strip()
+    """`name` on one line without control characters; empty when nothing is left."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
 
 
 def set_cookie(

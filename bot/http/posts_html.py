@@ -124,9 +124,8 @@ def _body(post: Post, reader: Reader) -> Html:
         return el("div", _with_mentions(post.text, reader), class_="body typed")
     links = {citation.index: _cite_link(citation, reader) for citation in (*post.nearest, *post.citations)}
     title: Child = None
-    if post.kind in ("refusal", "error"):
-        key = "unavailable" if post.kind == "error" and post.error_id is None else post.kind
-        title = el("p", reader.say(key), class_="kind")
+    if post.kind == "error":
+        title = el("p", reader.say("error" if post.error_id else "unavailable"), class_="kind")
     text = render_markdown(post.text, links, table_label=reader.say("table"))
     number = reader.say("error_id", id=post.error_id) if post.error_id else None
     return el("div", title, text, el("p", number, class_="error-id") if number else None, class_="body prose")

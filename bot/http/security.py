@@ -109,7 +109,8 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
-                headers.setdefault("cache-control", "no-store")
+                is_static = scope["path"].startswith("/static/")
+                headers.setdefault("cache-control", "no-cache" if is_static else "no-store")
             await send(message)
 
         refusal = self._refuse(Request(scope))

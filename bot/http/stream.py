@@ -91,4 +91,4 @@ async def _render(context: Context, reader: Reader, wanted: Sequence[Change], *,
 
 def _event(name: str, data: Mapping[str, object], event_id: str | None) -> str:
     head = f"id: {event_id}\n" if event_id else ""
-    return f"{head}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+    return f"{head}event: {name}\ndata: {json.dumps(data)}\n\n"

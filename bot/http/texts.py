@@ -41,7 +41,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "replies_one": ("답글 1", "1 reply"),
     "state_working": ("찾는 중", "working"),
     "state_answer": ("답변", "answered"),
-    "state_refusal": ("근거 없음", "no evidence"),
+    "state_refusal": ("답 없음", "not answered"),
     "state_error": ("오류", "error"),
     "empty_title": ("무엇이든 물어보세요", "Ask anything"),
     "empty_text": (
@@ -74,7 +74,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "working": ("{bot}가 근거를 찾고 있습니다…", "{bot} is looking for evidence…"),
     "writing": ("쓰는 중…", "writing…"),
     "failed": ("답하지 못했습니다.", "It could not be answered."),
-    "refusal": ("근거를 찾지 못했습니다", "No evidence for this"),
     "error": ("오류가 나서 답하지 못했습니다", "Something went wrong"),
     "unavailable": ("지금은 찾아볼 수 없습니다", "It could not be looked up just now"),
     "error_id": ("오류 번호 {id}", "error id {id}"),
