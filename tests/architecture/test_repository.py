@@ -34,7 +34,7 @@ def test_the_development_lock_pins_what_the_runtime_lock_pins():
 def test_makefile_targets_that_the_readme_names_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     for page in ("README.md", "README.ko.md"):
-        named = set(re.findall(r"`make ([a-z-]+)`", (ROOT / page).read_text(encoding="utf-8")))
+        named = set(re.findall(r"\bmake ([a-z-]+)(?=`|\s+#)", (ROOT / page).read_text(encoding="utf-8")))
         assert {"run", "test"} <= named <= targets
 
 
