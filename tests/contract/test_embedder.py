@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
 
 from knowledge.embed.registry import build_embedder
-from knowledge.ports import Embedder
+from knowledge.ports import Embedder, Vectors
 from tests.emulators.ollama import EmbeddingModel, OllamaEmulator
 
 MODELS = [
@@ -100,6 +101,18 @@ def test_threads_that_embed_at_the_same_time_get_the_vectors_of_one(embedder):
     expected = embedder.embed_passages(TEXTS)
     with ThreadPoolExecutor(4) as pool:
         for vectors in pool.map(lambda _: embedder.embed_passages(TEXTS), range(8)):
+            np.testing.assert_array_equal(vectors, expected)
+
+
+def passages_of(name: str) -> Vectors:
+    return build_embedder(name).embed_passages(TEXTS)
+
+
+@pytest.mark.parametrize("name", ["e5", "use", "hash"])
+def test_two_processes_that_embed_at_the_same_time_get_the_vectors_of_one(name):
+    expected = passages_of(name)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        for vectors in pool.map(passages_of, [name] * 4):
             np.testing.assert_array_equal(vectors, expected)
 
 
