@@ -110,10 +110,15 @@ def _shown_number(value: int | float, code: str) -> str:
     section, signed = _section(code, value)
     tokens = _tokens(section)
     kinds = [kind for kind, _ in tokens]
-    if "date" in kinds or "elapsed" in kinds:
+    if "elapsed" in kinds:
+        return _elapsed(tokens, dt.timedelta(days=min(max(float(value), 0.0), 2_958_465.0)))
+    if "date" in kinds:
         return _shown_date(_from_serial(value), code)
     if "general" in kinds or "exponent" in kinds or ("number" in kinds and "/" in section):
-        return plain_number(abs(value) if signed else value)
+        plain = plain_number(abs(value) if signed else value)
+        if "general" not in kinds:
+            return plain
+        return "".join(plain if kind == "general" else text for kind, text in tokens if kind != "number").strip()
     if "number" not in kinds:
         return "".join(text for kind, text in tokens if kind == "literal").strip() if tokens else ""
     return _filled(tokens, value, signed=signed)
