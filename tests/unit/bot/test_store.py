@@ -13,7 +13,6 @@ from bot.errors import StoreError
 from bot.store import Store, load_migrations, split_statements, timestamp
 from tests.unit.bot.times import Clock
 
-
 _opened: list[Store] = []
 
 
