@@ -12,7 +12,8 @@ from knowledge.chunking.pieces import Piece
 _LEADERS = re.compile(r"(?:[·.…‥․ㆍ⋯∙•・｡。_\-–—─‧]\s?){4,}\s*[-(]?\s*(\d{0,4})\s*[-)]?\s*$")
 _PAGE_AT_END = re.compile(r"(?:\t|\s{2,})\s*\(?(\d{1,4}|\d{1,3}(?:-\d{1,3}){1,3})\)?\s*$")
 _HEADING = re.compile(
-    r"^\s*[<\[【〈(]?\s*(?:목\s*차|차\s*례|(?:조\s*문|규\s*정)\s*(?:순\s*서|목\s*차|차\s*례)|table of contents|contents|"
+    r"^\s*[<\[【〈(]?\s*(?:목\s*차|차\s*례|(?:조\s*문|규\s*정)\s*(?:순\s*서|목\s*차|차\s*례)|"
+    r"(?:table of )?contents|"
     r"[가-힣\s]{0,14}(?:찾\s*아\s*보\s*기|색\s*인))\s*[>\]】〉)]?\s*$",
     re.I,
 )

@@ -1,7 +1,7 @@
-"""What a line of a regulation opens: a division (편/장/절), an article, an appendix, supplementary provisions, or nothing.
+"""What a line of a regulation opens: a division (편/장/절), an article, an appendix, supplementary provisions, nothing.
 
-Only line starts count. "별표 1과 같다" or "제3조에 따라" at the start of a wrapped line is a reference, so what follows the
-number decides: a title in brackets, a revision mark or nothing opens a section, a particle does not.
+Only line starts count. "별표 1과 같다" or "제3조에 따라" at the start of a wrapped line is a reference, so what follows
+the number decides: a title in brackets, a revision mark or nothing opens a section, a particle does not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PARTICLE_BEHIND_TITLE = re.compile(
 )
 _SUBJECT = re.compile(r"(?:은|는|이|가)(?=\s)")
 _REVISION = re.compile(
-    r"[<〈(\[（【]\s*(?:\d{4}[^<>〈〉()\[\]]*)?(?:개정|신설|삭제|전문개정|전면개정|제정|본조신설|시행|폐지|이동)[^<>〈〉()\[\]（）【】]*[>〉)\]）】]"
+    r"[<〈(\[（【]\s*(?:\d{4}[^<>〈〉()\[\]]*)?(?:규정\s*명칭\s*변경|개정|신설|삭제|전문개정|전면개정|제정|본조신설|시행|폐지|이동)[^<>〈〉()\[\]（）【】]*[>〉)\]）】]"
 )
 _REVISION_OPEN = re.compile(r"[<〈(\[（【]\s*(?:개정|신설|삭제|전문개정|전면개정|제정)[^>〉)\]）】]*$")
 _SENTENCE_END = re.compile(r"(?:다|요|것)\s*[.。]\s*$|(?<=[가-힣])(?:다|[음임함됨]\.?)\s*$|[,;]\s*$")
@@ -233,9 +233,9 @@ def _read_appendix(line: str) -> Marker | None:
         return None
     if text and (_PARTICLE.match(rest) or _PARTICLE_AFTER_GAP.match(text + " ") or text[0] in ",·ㆍ~～)]】」"):
         return None
-    if rest[:1] and not rest[0].isspace() and rest[0] not in ".:：<([〈（":
-        if _SUBJECT.match(rest) or number == "":
-            return None
+    attached = rest[:1] and not rest[0].isspace() and rest[0] not in ".:：<([〈（"
+    if attached and (_SUBJECT.match(rest) or not number):
+        return None
     title = _appendix_title(text.lstrip(".:： "))
     if len(title) > _MAX_TITLE_CHARS or is_sentence(text):
         return None

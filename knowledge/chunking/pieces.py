@@ -70,7 +70,7 @@ def _table_pieces(block: Block, number: int) -> list[Piece]:
     header_count = header_row_count(block.rows)
     head = tuple(text for text in rendered[:header_count] if text)
     numbered = block.start_line is not None and block.end_line is not None
-    pieces = []
+    pieces: list[Piece] = []
     for index, (row, text) in enumerate(zip(block.rows, rendered, strict=True)):
         distinct = {cell.strip() for cell in row if cell.strip()}
         if not distinct:

@@ -15,7 +15,7 @@ from knowledge.chunking.markers import Marker, close_up, is_sentence, read_marke
 from knowledge.chunking.pieces import Piece
 from knowledge.chunking.references import find_references
 from knowledge.chunking.splitting import split_section
-from knowledge.chunking.titles import Title, find_titles, name_of
+from knowledge.chunking.titles import Title, find_titles, name_of, read_title
 from knowledge.types import ChunkDraft, ChunkKind
 
 _MIN_BODY_CHARS = 25
@@ -50,7 +50,7 @@ class _Section:
     def is_stub(self) -> bool:
         """Hardly any text below the heading."""
         if self.marker is None:
-            return sum(len(piece.text.strip()) for piece in self.pieces if not _is_division(piece)) < _MIN_BODY_CHARS
+            return sum(len(piece.text.strip()) for piece in self.pieces if not _only_names(piece)) < _MIN_BODY_CHARS
         body = len(self.marker.rest.strip()) + sum(len(piece.text.strip()) for piece in self.pieces[1:])
         return body < _MIN_BODY_CHARS
 
@@ -256,9 +256,13 @@ class _Reader:
         return marker
 
 
-def _is_division(piece: Piece) -> bool:
+def _only_names(piece: Piece) -> bool:
+    """Whether a line is the title of a division or regulation, or a remark about the title."""
     marker = read_marker(piece.text)
-    return marker is not None and marker.kind == "division"
+    if marker is not None:
+        return marker.kind == "division"
+    title = read_title(piece)
+    return (title is not None and title.known) or not strip_revisions(piece.text)
 
 
 def _numbers(marker: Marker) -> tuple[int, int]:

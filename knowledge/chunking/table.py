@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 _MAX_HEADER_ROWS = 3
+_LONG_CELL_CHARS = 24
 _AMOUNT = re.compile(r"\d{1,3}(?:,\d{3})+|\d+\s*(?:원|일|%|만원|천원|시간|회|명|점|급)")
 
 
@@ -17,7 +18,8 @@ def render_row(row: Sequence[str]) -> str:
         return ""
     if len(set(cells)) == 1:
         return cells[0]
-    return " | ".join(cells)
+    shown = [cell for i, cell in enumerate(cells) if not (i and cell == cells[i - 1] and len(cell) > _LONG_CELL_CHARS)]
+    return " | ".join(shown)
 
 
 def header_row_count(rows: Sequence[Sequence[str]]) -> int:

@@ -7,8 +7,23 @@ from typing import TYPE_CHECKING
 from knowledge.errors import UnreadableFile, UnsupportedFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from knowledge.types import Extraction
 
+# format -> module of this package and function in it; imported when a file of that format comes
+_EXTRACTORS = {
+    "hwp": ("hwp", "extract_hwp"),
+    "hwp3": ("hwp3", "extract_hwp3"),
+    "hwpx": ("hwpx", "extract_hwpx"),
+    "hwpml": ("hwpml", "extract_hwpml"),
+    "xlsx": ("sheets", "extract_xlsx"),
+    "xls": ("sheets", "extract_xls"),
+    "pptx": ("slides", "extract_pptx"),
+    "html": ("html", "extract_html"),
+    "rtf": ("rtf", "extract_rtf"),
+    "csv": ("csv_table", "extract_csv"),
+}
 EXTRACT_VERSION = "1"  # raise it whenever the blocks of some document change
 
 
@@ -32,6 +47,12 @@ def extract(content: bytes, *, name: str) -> Extraction:
         from knowledge.extract.text import extract_text
 
         return extract_text(content, name=name)
+    if found.format in _EXTRACTORS:
+        from importlib import import_module
+
+        module, function = _EXTRACTORS[found.format]
+        extractor: Callable[..., Extraction] = getattr(import_module(f"knowledge.extract.{module}"), function)
+        return extractor(content, name=name)
     if found.format == "encrypted-ooxml":
         raise UnreadableFile(f"{name} is {found.description}; save a copy without the password.")
     raise UnsupportedFormat(

@@ -14,7 +14,7 @@ _GOOD_ENOUGH = 0.90  # share of characters that people write
 _REMOVED = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ufff9-\ufffb]")
 _COMMON = re.compile(
     r"[\t\n\r\x20-\x7e\u00a0-\u00ff"
-    r"\u2000-\u206f\u2100-\u218f\u2190-\u23ff\u2460-\u27bf\u3000-\u303f\u3130-\u318f\u3200-\u33ff"  # punctuation, ① ㈜ ㎡
+    r"\u2000-\u206f\u2100-\u218f\u2190-\u23ff\u2460-\u27bf\u3000-\u303f\u3130-\u318f\u3200-\u33ff"  # ① ㈜ ㎡
     r"\u1100-\u11ff\uac00-\ud7a3\uff00-\uffef]"  # Hangul, full width
 )
 _HANJA_OR_KANA = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uf900-\ufaff]")
@@ -97,13 +97,13 @@ def _finish(content: bytes, encoding: str, *, name: str) -> Decoded:
     length = max(1, len(text))
     controls = len(_CONTROL.findall(text.replace("\x00", "")))
     zeros = text.count("\x00")
-    if controls > 0.02 * length or zeros > 0.2 * length:
+    if controls > 3 + 0.02 * length or zeros > 3 + 0.2 * length:
         raise UnsupportedFormat(
             f"{name} is binary data of a kind that is not known here, not a document; "
             "exclude it from the source or convert it to PDF or DOCX."
         )
     bad = text.count("\ufffd")
-    if _plausibility_of(text) < _GOOD_ENOUGH or bad > 0.05 * length:
+    if _plausibility_of(_REMOVED.sub("", text)) < _GOOD_ENOUGH or bad > 0.05 * length:
         raise UnreadableFile(
             f"{name} cannot be decoded as text (tried UTF-8, UTF-16 and CP949); save it again as UTF-8."
         )

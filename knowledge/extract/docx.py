@@ -1,4 +1,4 @@
-"""DOCX to blocks: body order kept, automatic numbers resolved, tracked changes as accepted, boxes and notes included."""
+"""DOCX to blocks: body order kept, automatic numbers resolved, tracked changes accepted, boxes and notes included."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def extract_docx(content: bytes, *, name: str) -> Extraction:
 def _open(content: bytes, *, name: str) -> Any:
     import docx
     from docx.opc.exceptions import PackageNotFoundError
-    from lxml.etree import LxmlError
+    from lxml.etree import LxmlError  # type: ignore[import-untyped]
 
     try:
         document = docx.Document(io.BytesIO(content))

@@ -13,6 +13,7 @@ from knowledge.extract.pdf_tables import RuledTable, find_tables, table_cells, t
 
 _LAYOUT_CELL_LINES = 14  # a cell with more lines than this holds running text, not a value
 _MIN_COLUMN_LINES = 6
+_PADDING_EMS = 3
 _MIN_TABLE_ROWS = 3
 
 
@@ -46,6 +47,15 @@ class _Placed:
     table: RuledTable
     chars: tuple[Char, ...]
     nested: tuple[_Placed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A cell that holds running text."""
+
+    chars: list[Char]
+    tables: list[_Placed]
+    right: float
 
 
 def page_items(chars: Sequence[Char], rules: Sequence[Rule]) -> list[Line | TableItem]:
@@ -133,44 +143,48 @@ class _PageReader:
         for row in table.owner:  # boxes that only place running text side by side
             numbers = [number for number in dict.fromkeys(row) if number not in seen]
             seen.update(numbers)
-            columns = [(cells.get(number, []), nested.get(number, [])) for number in numbers]
-            columns = [column for column in columns if column[0] or column[1]]
-            if len(columns) == 2 and _has_marker(columns[0][0]) and not _has_marker(columns[1][0]):
+            columns = [
+                _Box(cells.get(number, []), nested.get(number, []), table.right_of(number)) for number in numbers
+            ]
+            columns = [column for column in columns if column.chars or column.tables]
+            if len(columns) == 2 and _has_marker(columns[0].chars) and not _has_marker(columns[1].chars):
                 self._read_beside(columns[0], columns[1])
             else:
-                for chars, tables in columns:
-                    self._read_cell(chars, tables)
+                for column in columns:
+                    self._read_box(column)
 
-    def _read_cell(self, chars: Sequence[Char], tables: Sequence[_Placed]) -> None:
+    def _read_box(self, box: _Box) -> None:
         """Running text of one box with the tables inside it."""
-        left = list(chars)
-        for inner in tables:
-            self._read_column([char for char in left if char.middle > inner.table.y1])
+        left = box.chars
+        for inner in box.tables:
+            self._read_column([char for char in left if char.middle > inner.table.y1], border=box.right)
             left = [char for char in left if char.middle <= inner.table.y1]
             self.read_table(inner)
-        self._read_column(left)
+        self._read_column(left, border=box.right)
 
     def _read_zone(self, chars: Sequence[Char], gutter: float) -> None:
         self._read_column([char for char in chars if char.x0 < gutter])
         self._read_column([char for char in chars if char.x0 >= gutter])
 
-    def _read_beside(self, left: tuple[list[Char], list[_Placed]], right: tuple[list[Char], list[_Placed]]) -> None:
+    def _read_beside(self, left: _Box, right: _Box) -> None:
         """Articles with remarks beside them: each article is followed by the remarks at its height."""
-        tops = [max(char.y1 for char in line) for line in find_lines(left[0]) if read_marker(join_chars(line))]
+        tops = [max(char.y1 for char in line) for line in find_lines(left.chars) if read_marker(join_chars(line))]
         borders = [float("inf"), *tops, float("-inf")]
         for upper, lower in itertools.pairwise(borders):
-            for chars, tables in (left, right):
-                self._read_cell(
-                    [char for char in chars if lower < char.y1 <= upper],
-                    [inner for inner in tables if lower < inner.table.y1 <= upper],
-                )
+            for box in (left, right):
+                chars = [char for char in box.chars if lower < char.y1 <= upper]
+                tables = [inner for inner in box.tables if lower < inner.table.y1 <= upper]
+                self._read_box(_Box(chars, tables, box.right))
 
-    def _read_column(self, chars: Sequence[Char]) -> None:
+    def _read_column(self, chars: Sequence[Char], *, border: float | None = None) -> None:
+        """Lines and aligned tables of one column; `border` is where the box around it ends."""
         if not chars:
             return
         self._flow += 1
         rows = find_segments(chars)
         right = max(segment.x1 for row in rows for segment in row)
+        if border is not None and border - right > _PADDING_EMS * rows[0][0].em:
+            right = border  # no line reaches the end of the box, so none was wrapped there
         index = 0
         while index < len(rows):
             table = aligned_table(rows, index)

@@ -1,7 +1,7 @@
 """Characters to lines and line segments, by their places: the order of a text layer is not the order of reading.
 
-Print drivers draw digits and brackets apart from the Hangul around them ("제 조 목적 1 ( )"); sorted by place they stand
-where they belong.
+Print drivers draw digits and brackets apart from the Hangul around them ("제 조 목적 1 ( )"); sorted by place they
+stand where they belong.
 """
 
 from __future__ import annotations

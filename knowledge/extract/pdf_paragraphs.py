@@ -7,6 +7,7 @@ space at the line end when there is one; for others the words of the document it
 from __future__ import annotations
 
 import itertools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,10 @@ _LIST_START = re.compile(
     r"[○◦●◎•▪■□◆◇▶▷※☞✓✔◈★☆·*ㅇㆍ▸]\s?|[-–—]\s|㈜\s|\(?주\s*\d*\)|주\s*[:：\d]|비고|[<【\[〈]\s?별|Ⅰ|Ⅱ|Ⅲ|Ⅳ|Ⅴ|Ⅵ|Ⅶ|Ⅷ|Ⅸ|Ⅹ)"
 )
 _DATE_START = re.compile(r"^\d{1,2}\.\s*\d{1,2}[.,\s]")
+# what never stands alone in front of a word
+_ENDINGS = frozenset(
+    "의 을 를 은 는 에 로 과 와 도 만 서 며 고 여 다 에서 에게 으로 까지 부터 에는 으로서 한다 된다 하여 하는".split()
+)
 _HANGUL = re.compile(r"[가-힣]")
 _OPEN = {"<": ">", "(": ")", "〈": "〉", "「": "」", "｢": "｣"}
 _SENTENCE_END = re.compile(r"[.。:：;>〉]$")
@@ -29,15 +34,18 @@ class Joiner:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._words: Counter[str] = Counter()
-        drawn = wraps = flush = 0
+        drawn = wraps = long = flush = 0
         for line, following in itertools.pairwise(lines):
             self._words.update(line.text.split()[1:-1])
-            if following.flow == line.flow and line.right - line.x1 < 2 * line.size:
+            room = (line.right - line.x1) / line.em
+            if following.flow == line.flow and room < 2:
                 wraps += 1
                 drawn += following.first.order == line.last.order + 1 and following.first.drawn_space
-            flush += line.right - line.x1 < line.size
+            long += room < 6
+            flush += room < 1.3
         self._trusts_spaces = wraps > 0 and drawn > 0.1 * wraps
-        self._is_flush = flush > 0.5 * max(1, len(lines))
+        # where lines break between letters, all of them end within a letter of the edge
+        self._is_flush = long > 0 and flush > 0.8 * long
 
     def continues(self, before: Line, line: Line, text: str) -> bool:
         """Whether `line` goes on with the paragraph `text`, whose last line is `before`."""
@@ -57,9 +65,9 @@ class Joiner:
             return False
         room = before.right - before.x1
         if self._is_flush:
-            return room < 2.2 * line.size or _unclosed(text)
+            return room < 2.2 * line.em or _unclosed(text)
         first_word = line.text.split()[0]
-        return room < (len(first_word) + 1) * line.size
+        return room < (len(first_word) + 1) * line.em
 
     def join(self, text: str, before: Line, line: Line) -> str:
         """`text` with the text of `line` behind it."""
@@ -79,6 +87,8 @@ class Joiner:
         joined, apart = self._words[last + first], min(self._words[last], self._words[first])
         if joined or apart:
             return apart > joined
+        if first.rstrip(".,") in _ENDINGS:
+            return False
         if self._words[last] and len(last) > 1:
             return True
         return not self._is_flush

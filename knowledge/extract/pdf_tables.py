@@ -29,6 +29,11 @@ class RuledTable:
         x = (char.x0 + char.x1) / 2
         return self.x0 - 1 <= x <= self.x1 + 1 and self.y0 - 1 <= char.middle <= self.y1 + 1
 
+    def right_of(self, number: int) -> float:
+        """Right border of a cell."""
+        last = max(column for line in self.owner for column, owner in enumerate(line) if owner == number)
+        return self.columns[last + 1]
+
     def cell_of(self, char: Char) -> int:
         """Number of the cell that `char` stands in."""
         x = min(max((char.x0 + char.x1) / 2, self.x0), self.x1)
@@ -142,11 +147,9 @@ def _open_ends(across: Sequence[Rule], down: Sequence[Rule]) -> list[float]:
     """Where a table that goes on to the next page stops: the common end of vertical lines beyond the last border."""
     top, bottom = max(rule.at for rule in across), min(rule.at for rule in across)
     ends = []
-    for values, beyond in (
-        ([r.end for r in down], lambda y: y > top + 10),
-        ([r.start for r in down], lambda y: y < bottom - 10),
-    ):
-        outside = [value for value in values if beyond(value)]
+    above = [rule.end for rule in down if rule.end > top + 10]
+    below = [rule.start for rule in down if rule.start < bottom - 10]
+    for outside in (above, below):
         if len(outside) >= 2 and max(outside) - min(outside) <= 10:
             ends.append(sum(outside) / len(outside))
     return ends

@@ -37,7 +37,7 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
 _ZIP_KINDS: tuple[tuple[str, str, str], ...] = (
     ("word/document.xml", "docx", "a Word document (DOCX)"),
     ("xl/workbook.xml", "xlsx", "an Excel workbook (XLSX)"),
-    ("xl/workbook.bin", "xlsx", "an Excel workbook (XLSB)"),
+    ("xl/workbook.bin", "xlsb", "a binary Excel workbook (XLSB)"),
     ("ppt/presentation.xml", "pptx", "a PowerPoint presentation (PPTX)"),
     ("Contents/section0.xml", "hwpx", "a Hangul document (HWPX)"),
     ("Contents/content.hpf", "hwpx", "a Hangul document (HWPX)"),
@@ -84,7 +84,7 @@ def sniff(content: bytes, *, name: str) -> Sniffed:
         return Sniffed(format="image", description="a BMP image")
     if content[:2] == b"MZ" and b"This program" in head:
         return Sniffed(format="binary", description="a Windows program")
-    return _sniff_markup(head) or TEXT
+    return _sniff_markup(head) or _sniff_loosely(content, name=name) or TEXT
 
 
 def _sniff_ole(content: bytes) -> Sniffed:
@@ -138,4 +138,16 @@ def _sniff_markup(head: bytes) -> Sniffed | None:
         if b"worddocument" in start:
             return Sniffed(format="wordml", description="a Word 2003 XML document")
         return Sniffed(format="xml", description="an XML file")
+    return None
+
+
+def _sniff_loosely(content: bytes, *, name: str) -> Sniffed | None:
+    """HTML fragments and pages behind server code; CSV, which nothing but its name tells from other text."""
+    from knowledge.extract.html import looks_like_html
+
+    lower = name.lower()
+    if not lower.endswith((".md", ".markdown")) and looks_like_html(content[:8192]):
+        return Sniffed(format="html", description="an HTML page")
+    if lower.endswith((".csv", ".tsv")):
+        return Sniffed(format="csv", description="a CSV table")
     return None

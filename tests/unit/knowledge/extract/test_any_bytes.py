@@ -1,0 +1,77 @@
+"""Whatever the bytes are, the outcome is an extraction or one of the two documented errors."""
+
+import docx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from knowledge.errors import UnreadableFile, UnsupportedFormat
+from knowledge.extract import extract
+from knowledge.types import Extraction
+from tests.fixtures.documents.docx_writer import save
+from tests.fixtures.documents.pdf_writer import PdfPage, write_pdf
+
+
+def attempt(content: bytes) -> None:
+    try:
+        extraction = extract(content, name="anything.hwp")
+    except (UnsupportedFormat, UnreadableFile) as error:
+        assert "anything.hwp" in str(error)
+        return
+    assert isinstance(extraction, Extraction)
+    assert any(block.text.strip() for block in extraction.blocks)
+    for block in extraction.blocks:
+        assert "\x00" not in block.text
+        assert "\ufffd" not in block.text or extraction.format == "pdf"
+        assert not block.rows or len({len(row) for row in block.rows}) == 1
+
+
+MAGIC = [
+    b"%PDF-1.7\n",
+    b"PK\x03\x04",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    b"{\\rtf1",
+    b"<html>",
+    b"\xff\xfe",
+    b"# a\n|",
+]
+
+
+@given(
+    st.one_of(st.binary(max_size=600), st.builds(lambda a, b: a + b, st.sampled_from(MAGIC), st.binary(max_size=300)))
+)
+@settings(max_examples=300, deadline=None)
+def test_any_bytes(content: bytes) -> None:
+    attempt(content)
+
+
+@given(st.text(max_size=400), st.sampled_from(["utf-8", "utf-16-le", "utf-16-be", "cp949", "utf-8-sig"]))
+@settings(max_examples=200, deadline=None)
+def test_any_text_in_any_encoding(text: str, encoding: str) -> None:
+    attempt(text.encode(encoding, errors="replace"))
+
+
+def made_docx() -> bytes:
+    document = docx.Document()
+    document.add_heading("규정", 1)
+    document.add_paragraph("제1조(목적) 목적.")
+    document.add_table(rows=2, cols=2).cell(0, 0).text = "셀"
+    return save(document)
+
+
+DOCX = made_docx()
+PDF = write_pdf(
+    [PdfPage().text(60, 780, "제1조(목적) 정한다.").grid([60, 160, 260], [700, 650, 600]).text(70, 680, "일비")]
+)
+
+
+@pytest.mark.parametrize("original", [DOCX, PDF], ids=["docx", "pdf"])
+@given(data=st.data())
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_mutated_files(original: bytes, data: st.DataObject) -> None:
+    content = bytearray(original)
+    for _ in range(data.draw(st.integers(1, 8))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(0, len(content))) :]
+    attempt(bytes(content))
