@@ -47,7 +47,8 @@ _KEY_LABEL = r"(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?"
 _KEY_BLOCK = re.compile(rf"(-----BEGIN ({_KEY_LABEL})-----)(.*?)(-----END \2-----)", re.DOTALL)
 # A block whose end is missing: the lines after it that can only be its body (base64, PEM headers).
 _CUT_KEY = re.compile(
-    rf"(-----BEGIN {_KEY_LABEL}-----)((?:[^\S\n]*(?:\\n)?[^\S\n]*\n?[^\S\n]*[\"'+>|#*/]{{0,3}}[^\S\n]*[A-Za-z0-9+/=]{{24,}})+)"
+    rf"(-----BEGIN {_KEY_LABEL}-----)"
+    r"((?:[^\S\n]*(?:\\n)?[^\S\n]*\n?[^\S\n]*[\"'+>|#*/]{0,3}[^\S\n]*[A-Za-z0-9+/=]{24,})+)"
 )
 _KEY_BODY = re.compile(r"[^\n]*[^\s][^\n]*")
 _KEY_MASK = "[masked:private-key]"
@@ -114,7 +115,8 @@ _TOKEN_RULES: tuple[MaskRule, ...] = (
         "glpat- gldt- glrt- glptt- glcbt- glft- glsoat- glagent- gloas- GR1348941",
         r"(?:gl(?:pat|dt|rt|ptt|cbt|ft|soat|agent|oas)-[A-Za-z0-9_.-]{20,}|GR1348941[A-Za-z0-9_-]{20})",
     ),
-    _token("slack-token", "xox xapp-", r"(?:xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,})", _has_digit),
+    _token("slack-token", "xox", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}", _has_digit),
+    _token("slack-token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{10,}"),
     _token("slack-webhook", "hooks.slack.com", r"(?<=hooks\.slack\.com/services/)T\w{5,}/B\w{5,}/\w{16,}"),
     _token("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
     _token("openai-key", "sk-", r"sk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}", _has_digit),
@@ -146,9 +148,7 @@ _TOKEN_RULES: tuple[MaskRule, ...] = (
     MaskRule(
         kind="azure-key",
         hints=("AccountKey=", "SharedAccessKey=", "SharedAccessSignature", "sig="),
-        pattern=re.compile(
-            r"(?:AccountKey=|SharedAccessKey=|[?&]sig=)(?P<v>[A-Za-z0-9+/%]{30,}(?:={1,2}|%3[Dd])*)"
-        ),
+        pattern=re.compile(r"(?:AccountKey=|SharedAccessKey=|[?&]sig=)(?P<v>[A-Za-z0-9+/%]{30,}(?:={1,2}|%3[Dd])*)"),
     ),
     MaskRule(
         kind="password",

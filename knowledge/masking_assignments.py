@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from knowledge.masking_values import SECRET_WORD, is_placeholder, is_random, replace_spans
 
@@ -29,18 +30,28 @@ _KEY_USE = re.compile(
     r"(?:api|access|private|encryption|encrypt|signing|auth|account|service|master|license|app|admin|client|consumer|"
     r"deploy|hmac|jwt|aes|storage|session|shared|subscription|webhook)[_.-]?$"
 )
-_REST = re.compile(r"[\w-]{0,40}")
+_REST = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _AFTER_NAME = frozenset("\"'`\\]:= \t>：?|<\n은는")
 _OPERATOR = r"(?:[:=]=?|=>|:=|\?\?|\|\||<<)"
 _TYPE = r"(?::[^\S\n]*[\w.<>\[\]?|&*]{1,40}(?:[^\S\n]*\|[^\S\n]*\w+)?[^\S\n]*)?"
 _QUOTED = re.compile(
-    rf"(?:\\?[\"'`])?\]?[^\S\n]*{_TYPE}{_OPERATOR}[^\S\n]*(?:[uUbBrR@$]{{0,2}})(?P<q>\\?[\"'`])(?P<v>(?:(?!(?P=q))[^\n]){{1,400}})(?P=q)"
+    rf"(?:\\?[\"'`])?\]?[^\S\n]*{_TYPE}{_OPERATOR}[^\S\n]*[uUbBrR@$]{{0,2}}"
+    r"(?P<q>\\?[\"'`])(?P<v>(?:(?!(?P=q))[^\n]){1,400})(?P=q)"
 )
-_PAIR = re.compile(r"(?P<q1>\\?[\"'])[^\S\n]*(?:,|\)\s*,|value\s*=|to)[^\S\n]*(?:value\s*=\s*)?(?P<q>\\?[\"'])(?P<v>(?:(?!(?P=q))[^\s]){1,400})(?P=q)")
+_PAIR = re.compile(
+    r"(?P<q1>\\?[\"'])[^\S\n]*(?:,|\)\s*,|value\s*=|to)[^\S\n]*(?:value\s*=\s*)?"
+    r"(?P<q>\\?[\"'])(?P<v>(?:(?!(?P=q))[^\s]){1,400})(?P=q)"
+)
+_LISTED_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z]+)+")  # the next name in a list of names
 _XML = re.compile(r"\s*>(?P<v>[^<>\s]{1,400})</")
-_BARE = re.compile(r"(?:\\?[\"'])?[^\S\n]*(?P<op>[:：=]|=>)(?P<gap>[^\S\n]*)(?P<v>[^\s\"'`,;]{1,400})(?P<tail>[^\S\n]*)")
+_BARE = re.compile(
+    r"(?:\\?[\"'])?[^\S\n]*(?P<op>[:：=]|=>)(?P<gap>[^\S\n]*)(?P<v>[^\s\"'`,;]{1,400})(?P<tail>[^\S\n]*)"
+)
 _ARGUMENT = re.compile(r"[ =](?P<v>[^\s\"'`,;]{1,400})")
-_NEXT_LINE = re.compile(r"[\"']?[^\S\n]*\n[^\S\n]*[\"']?value[\"']?[^\S\n]*:[^\S\n]*(?P<q>[\"']?)(?P<v>[^\s\"']{1,400})(?P=q)[^\S\n]*(?=\n|$)")
+_NEXT_LINE = re.compile(
+    r"[\"']?[^\S\n]*\n[^\S\n]*[\"']?value[\"']?[^\S\n]*:[^\S\n]*"
+    r"(?P<q>[\"']?)(?P<v>[^\s\"']{1,400})(?P=q)[^\S\n]*(?=\n|$)"
+)
 _SENTENCE = re.compile(r"[^\S\n]*(?:is|was|are|은|는|:)[^\S\n]+[\"'`]?(?P<v>[^\s\"'`]{6,60})")
 
 _NOT_SECRET_REST = re.compile(
@@ -57,13 +68,19 @@ _PLAIN_REST = re.compile(
 )
 _CALL_OR_TYPE = re.compile(r"\w[(\[<{]|[)\]}>]$|^[({\[<!&|]|::|->|\w\.\w+\(")
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:[.?!]+[A-Za-z_$][\w$]*)+[!?;]*")
-_PATH = re.compile(r"(?:[.~]{0,2}/|[A-Za-z]:\\|https?://|file:|classpath:|arn:)\S*|[\w.-]+(?:/[a-z_.-]+){2,}|\S+\.(?:pem|key|crt|json|ya?ml|txt|env|conf|xml|py|js|ts|java|kt|md)")
+_PATH = re.compile(
+    r"(?:[.~]{0,2}/|[A-Za-z]:\\|https?://|file:|classpath:|arn:)\S*|[\w.-]+(?:/[a-z_.-]+){2,}"
+    r"|\S+\.(?:pem|key|crt|json|ya?ml|txt|env|conf|xml|py|js|ts|java|kt|md)"
+)
 _CODE_LINE = re.compile(
     r"^[^\S\n]*(?:import|from|package|def|class|func|fun|public|private|protected|const|let|var|val|export|pragma|"
     r"using|return|interface|struct|contract|#include|async|await|@\w+)\b[^\n:=]*",
     re.MULTILINE,
 )
-_CONFIG_LEAD = re.compile(r"[^\S\n]*(?:(?:#|//|\*|--|;|>|<!--)+[^\S\n]*)?(?:-[^\S\n]+)?(?:export[^\S\n]+|set[^\S\n]+|env[^\S\n]+|ARG[^\S\n]+|ENV[^\S\n]+|\$env:)?[\"']?[\w.\-$가-힣 ]{0,60}")
+_CONFIG_LEAD = re.compile(
+    r"[^\S\n]*(?:(?:#|//|\*|--|;|>|<!--)+[^\S\n]*)?(?:-[^\S\n]+)?"
+    r"(?:(?:export|set|env|ARG|ENV)[^\S\n]+|\$env:)?[\"']?[\w.\-$가-힣 ]{0,60}"
+)
 _LINE_REST = re.compile(r"[^\S\n]*(?:(?:#|//|;)[^\n]*)?(?=\n|$)")
 
 
@@ -140,8 +157,8 @@ class _AssignmentFinder:
         if match:
             return match.span("v") if is_secret_value(match["v"], strength) else None
         match = _PAIR.match(text, end)
-        if match and len(match["v"]) >= 6 and _mixed(match["v"]) and is_secret_value(match["v"], strength):
-            return match.span("v")
+        if match and len(match["v"]) >= 6 and _mixed(match["v"]) and not _LISTED_NAME.fullmatch(match["v"]):
+            return match.span("v") if is_secret_value(match["v"], strength) else None
         match = _XML.match(text, end)
         if match and is_secret_value(match["v"], strength):
             return match.span("v")
@@ -163,7 +180,7 @@ class _AssignmentFinder:
         if match is None:
             return self._sentence(end, strength)
         value, value_start = match["v"], match.start("v")
-        inside = lead[-1:] in ";?&"
+        inside = lead[-1:] in ";?&:"
         if inside and match["op"] == "=" and not match["gap"]:
             value = re.split(r"[&#\\)}\]]", value)[0]
             return (value_start, value_start + len(value)) if self._bare_value(value, strength, code=False) else None
@@ -237,10 +254,11 @@ def is_secret_value(value: str, strength: str) -> bool:
     if _mixed(value):
         return is_random(value, least_bits=2.8)
     # Letters alone: long and without the rhythm of words.
-    return len(value) >= 24 and value.isalnum() and not value.isdigit() and is_random(value, least_bits=3.8) and _ragged(value)
+    is_plain = value.isalnum() and not value.isdigit()
+    return len(value) >= 24 and is_plain and is_random(value, least_bits=3.8) and _ragged(value)
 
 
 def _ragged(value: str) -> bool:
     """True when upper and lower case change too often for camel case."""
-    changes = sum(a.isupper() != b.isupper() for a, b in zip(value, value[1:], strict=False))
+    changes = sum(a.isupper() != b.isupper() for a, b in pairwise(value))
     return changes * 3 > len(value)

@@ -1,7 +1,8 @@
 """Masks personal numbers: 주민등록번호 and 외국인등록번호, cards, accounts, passports, driving licences.
 
 Numbers without an unmistakable form of their own (accounts, passports, licences) are masked only on a line that says
-what they are. Telephone numbers, business registration numbers (사업자등록번호), amounts, dates and article numbers stay.
+what they are. Telephone numbers, business registration numbers (사업자등록번호), amounts, dates and
+article numbers stay.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ _RESIDENT = re.compile(rf"(?<![\d.,-]){_DATE}(?P<sep>[ \t]?[-–—‐‑][ \t]?
 _RESIDENT_WEIGHTS = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)
 _RESIDENT_WORD = re.compile(r"주민|외국인\s?등록|resident", re.IGNORECASE)
 
-_CARD = re.compile(r"(?<![\w.,/-])(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{5}|\d{15,16})(?![\w/-]|[.,]\d)")
+_CARD = re.compile(
+    r"(?<![\w.,/-])(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{5}|\d{15,16})(?![\w/-]|[.,]\d)"
+)
 _CARD_PREFIX = re.compile(r"4|5[1-5]|2[2-7]|3[4578]|6(?:011|22|4[4-9]|5)|9[0-9]")
 
 _ACCOUNT_WORD = re.compile(r"계좌|예금주|account\s?(?:no|number|#)", re.IGNORECASE)
@@ -25,8 +28,13 @@ _PHONE = re.compile(r"0\d{1,2}-\d{3,4}-\d{4}|1[5-8]\d{2}-\d{4}")
 _BUSINESS = re.compile(r"\d{3}-\d{2}-\d{5}")
 _PLAIN_ACCOUNT = re.compile(r"계좌\s?(?:번호)?\s?[:：]?\s?(?:[가-힣]{2,8}은행\s?)?(?P<v>\d{10,16})(?!\d)")
 
-_PASSPORT = re.compile(r"(?:여권|passport)[^\n]{0,40}?(?<![A-Za-z0-9])(?P<v>[MSROGD]\d{3}[A-Z]\d{4}|[A-Z]{1,2}\d{7,8})(?!\w)", re.I)
-_LICENCE = re.compile(r"(?:면허|licen[cs]e)[^\n]{0,40}?(?<![\d-])(?P<v>(?:1[1-9]|2[0-8])-\d{2}-\d{6}-\d{2})(?![\d-])", re.I)
+_PASSPORT = re.compile(
+    r"(?:여권|passport)[^\n]{0,40}?(?<![A-Za-z0-9])(?P<v>[MSROGD]\d{3}[A-Z]\d{4}|[A-Z]{1,2}\d{7,8})(?!\w)",
+    re.IGNORECASE,
+)
+_LICENCE = re.compile(
+    r"(?:면허|licen[cs]e)[^\n]{0,40}?(?<![\d-])(?P<v>(?:1[1-9]|2[0-8])-\d{2}-\d{6}-\d{2})(?![\d-])", re.IGNORECASE
+)
 _HAS_NUMBER = re.compile(r"\d{4}")
 
 
@@ -70,7 +78,7 @@ def _line_around(text: str, start: int, end: int) -> str:
 
 
 def _resident_numbers(text: str) -> list[tuple[int, int, str]]:
-    """Hyphenated ones with a possible date of birth; those without a hyphen need the checksum or the word beside them."""
+    """Hyphenated ones with a possible date of birth; without a hyphen the checksum or the word beside it is needed."""
     spans = []
     for match in _RESIDENT.finditer(text):
         if not match["sep"]:

@@ -41,7 +41,7 @@ def replace_spans(text: str, spans: list[tuple[int, int, str]], counts: Counter[
         return text
     pieces: list[str] = []
     position = 0
-    for start, end, kind in sorted(spans):
+    for start, end, kind in sorted(spans, key=lambda span: span[0]):
         if start < position:
             continue
         pieces.append(text[position:start])
@@ -53,7 +53,7 @@ def replace_spans(text: str, spans: list[tuple[int, int, str]], counts: Counter[
 
 
 _TEMPLATE = re.compile(
-    r"\$\{|\$\(|^\$\w+$|\{\{|^<.*>$|^%\w|%\(|%s|%d|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@|^!\w+$|^&\w+$|^\*\w+$|^ENC\(|^vault:|^op://"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*|\{\{|^<.*>$|^%\w|%\(|%s|%d|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@|^!\w+$|^&\w+$|^\*\w+$|^ENC\(|^vault:|^op://"
 )
 _FILLER = re.compile(r"^(?:[*x.#_\-•?0X]+|(.)\1{3,})$")
 _FILLER_WORDS = re.compile(
@@ -62,10 +62,13 @@ _FILLER_WORDS = re.compile(
     re.IGNORECASE,
 )
 _EMPTY_WORDS = frozenset(
-    "none null nil undefined true false yes no on off string str text varchar char int integer number boolean bool "
-    "bytes any object required optional default unset empty unknown disabled enabled auto always never env file "
-    "plain hashed encrypted input test tests testing user username admin root guest".split()
-)
+    [
+        "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "string", "str", "text",
+        "varchar", "char", "int", "integer", "number", "boolean", "bool", "bytes", "any", "object", "required",
+        "optional", "default", "unset", "empty", "unknown", "disabled", "enabled", "auto", "always", "never", "env",
+        "file", "plain", "hashed", "encrypted", "input", "test", "tests", "testing", "user", "username",
+    ]
+)  # fmt: skip
 SECRET_WORD = re.compile(r"passw|passphrase|passcode|secret|token|credential|key|auth|pwd|비밀|암호", re.IGNORECASE)
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from knowledge.chunking.code_definitions import (
     Calls,
@@ -30,12 +29,9 @@ from knowledge.chunking.code_text import PART_CHARS, index_text, join_lines, spl
 from knowledge.chunking.code_windows import chunk_plain
 from knowledge.types import ChunkDraft
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
 CODE_CHUNKING_VERSION = "1"
 
-_LONG_LINE_CHARS = 5000
+_LONG_LINE_CHARS = 1000
 _NO_CONTENT = re.compile(
     r"""\s*(?:
         export\s+(?:default\s+\w+|\*.*|(?:type\s+)?\{[^}]*\}.*) ;?
@@ -129,7 +125,7 @@ class _FileChunker:
         for start, end in split_rows([line for _, line in shown], 0, len(shown) - 1, {}):
             rows = [r for r, _ in shown[start : end + 1] if r >= 0]
             in_head = [r for r in rows if r < first_member]
-            rows = in_head or rows or [definition.code_row]
+            rows = in_head or _longest_run(rows) or [definition.code_row]
             text = join_lines(line for _, line in shown[start : end + 1])
             if start:
                 text = f"{definition.signature} …\n{text}"
@@ -211,7 +207,8 @@ class _FileChunker:
 
     def _says_nothing(self, row: int) -> bool:
         line = self._lines[row]
-        return not line.strip() or line.lstrip().startswith(self._grammar.comment) or bool(_NO_CONTENT.fullmatch(line[:500]))
+        is_comment = line.lstrip().startswith(self._grammar.comment)
+        return not line.strip() or is_comment or _NO_CONTENT.fullmatch(line[:500]) is not None
 
     def _module_draft(self, runs: Sequence[tuple[int, int]], merged: Sequence[Definition]) -> ChunkDraft:
         text = "\n\n".join(join_lines(self._lines[first : last + 1]) for first, last in runs)
@@ -232,3 +229,14 @@ class _FileChunker:
 
     def _chars(self, first: int, last: int) -> int:
         return sum(len(line) + 1 for line in self._lines[first : last + 1])
+
+
+def _longest_run(rows: Sequence[int]) -> list[int]:
+    """The longest stretch of rows with gaps of at most one row between them."""
+    runs: list[list[int]] = []
+    for row in rows:
+        if runs and row - runs[-1][-1] <= 2:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    return max(runs, key=len, default=[])

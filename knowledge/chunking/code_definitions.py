@@ -20,6 +20,8 @@ _FUNCTIONS = frozenset(
     ["function", "method", "constructor", "destructor", "component", "hook", "modifier", "subscript", "initializer"]
 )
 _MAX_CALLS = 200
+_MAX_ON_ROW = 5  # more of them on one line were not written by hand, and would all show that line
+_MAX_NESTING = 10  # nobody nests types deeper by hand
 _MAX_COMMENT_ROWS = 300
 
 
@@ -71,14 +73,19 @@ def find_definitions(grammar: Grammar, root: Node, lines: Sequence[str], *, stem
     nodes.sort(key=lambda n: (n.start_byte, -n.end_byte))
     found: list[Definition] = []
     around: list[Definition] = []
+    on_row: dict[int, int] = {}
     for node in nodes:
         while around and around[-1].node.end_byte <= node.start_byte:
             around.pop()
         parent = around[-1] if around else None
-        if parent is not None and not parent.is_type:
+        if parent is not None and (not parent.is_type or len(around) >= _MAX_NESTING):
             continue
         described = describe(grammar.name, node, stem=stem, container=parent.container if parent else None)
         if described is None:
+            continue
+        row = described.outer.start_point.row
+        on_row[row] = on_row.get(row, 0) + 1
+        if on_row[row] > _MAX_ON_ROW:
             continue
         definition = _build(grammar, described, node, parent, lines)
         if parent is not None:

@@ -24,8 +24,11 @@ class Grammar:
 
 
 _TYPE_KINDS = frozenset(
-    ["class", "interface", "enum", "record", "annotation", "object", "struct", "protocol", "extension", "actor", "contract", "library", "namespace", "module", "companion", "data_class"]
-)
+    [
+        "class", "interface", "enum", "record", "annotation", "object", "struct", "protocol", "extension", "actor",
+        "contract", "library", "namespace", "data class", "sealed class", "sealed interface", "value class",
+    ]
+)  # fmt: skip
 
 _JS_KINDS = {
     "function_declaration": "function",

@@ -19,6 +19,8 @@ _NOT_NAMES = frozenset(["if", "for", "while", "switch", "return", "catch", "else
 _JS_FUNCTIONS = frozenset(["arrow_function", "function_expression", "generator_function"])
 _JS_WRAPPERS = frozenset(["as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"])
 _TEST_CALLS = frozenset(["describe", "it", "test", "context", "suite", "before", "after", "beforeEach", "afterEach"])
+_MAX_PARENTS = 30  # each step up costs as much as the tree is deep
+_JSX = re.compile(rb"<(?:[A-Za-z][\w.]*[\s/>]|>)")
 _HOOK = re.compile(r"use[A-Z0-9]\w*")
 
 
@@ -90,7 +92,8 @@ def _kotlin(node: Node, stem: str, container: Node | None) -> Described | None:
         name = _name(_child(node, "variable_declaration") or node)
     elif node.type == "function_declaration" and container is not None:
         kind = "method"
-    if node.type in ("function_declaration", "property_declaration"):
+    # A member's receiver is left out: its class is what stack frames and readers call it by.
+    if container is None and node.type in ("function_declaration", "property_declaration"):
         receiver = node.child_by_field_name("receiver") or _child(node, "receiver_type")
         owner = _plain_type(text_of(receiver)) if receiver is not None else None
     return Described(name, kind, node, _body(node), owner)
@@ -144,9 +147,7 @@ def _go(node: Node, stem: str, container: Node | None) -> Described:
         parent = node.parent
         if parent is not None and parent.type == "var_spec_list":
             parent = parent.parent
-        if parent is not None and sum(c.type == node.type for c in parent.named_children) == 1 and "(" not in {
-            c.type for c in parent.children
-        }:
+        if parent is not None and parent.child_count == 2:  # the keyword and one spec, no parentheses
             outer = parent
     return Described(_name(node), kind, outer, _body(node), owner)
 
@@ -183,8 +184,7 @@ def _js_variable(node: Node, stem: str, container: Node | None) -> Described | N
     declaration = node.parent
     if declaration is None or not _js_is_top_level(declaration) or node.child_by_field_name("value") is None:
         return None
-    alone = sum(c.type == "variable_declarator" for c in declaration.named_children) == 1
-    outer = _js_outer(declaration) if alone else node
+    outer = _js_outer(declaration) if declaration.named_child_count == 1 else node
     return _js_value(_name(node), node.child_by_field_name("value"), outer)
 
 
@@ -274,7 +274,7 @@ def _js_member(node: Node, stem: str, container: Node | None) -> Described | Non
 def _js_kind(name: str, kind: str, node: Node) -> str:
     if kind == "function" and _HOOK.fullmatch(name):
         return "hook"
-    if kind in ("function", "const") and name[:1].isupper() and re.search(rb"<(?:[A-Za-z][\w.]*[\s/>]|>)", node.text or b""):
+    if kind in ("function", "const") and name[:1].isupper() and _JSX.search(node.text or b""):
         return "component"
     return kind
 
@@ -290,7 +290,9 @@ def _js_is_top_level(node: Node) -> bool:
     """True at the top of a file, in a namespace, or in the one function around a module (AMD, IIFE)."""
     wrapped = False
     parent = node.parent
-    while parent is not None and parent.type != "program":
+    for _ in range(_MAX_PARENTS):
+        if parent is None or parent.type == "program":
+            return True
         if parent.type in _JS_FUNCTIONS:
             call = parent.parent
             while call is not None and call.type in ("arguments", "parenthesized_expression"):
@@ -304,7 +306,7 @@ def _js_is_top_level(node: Node) -> bool:
         elif parent.type not in _JS_TRANSPARENT:
             return False
         parent = parent.parent
-    return True
+    return False
 
 
 _JS_TRANSPARENT = frozenset(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from knowledge.chunking.code_text import index_text, join_lines, split_lines, split_rows, words_of
 from knowledge.types import ChunkDraft, ChunkKind
@@ -55,7 +56,7 @@ def _sections(uri: str, lines: Sequence[str]) -> list[ChunkDraft]:
         drafts += windows(uri, lines, 0, marks[0][0] - 1)
     trail: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
-    for (row, level, title), (next_row, _, _) in zip(marks, marks[1:], strict=False):
+    for (row, level, title), (next_row, _, _) in pairwise(marks):
         trail = [*(item for item in trail if item[0] < level), (level, title)]
         label = " > ".join(item[1] for item in trail)
         seen[label] = seen.get(label, 0) + 1
