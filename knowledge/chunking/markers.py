@@ -207,7 +207,7 @@ def _read_supplement(line: str) -> Marker | None:
     if not text or text[0] in "<〈([（【" or re.match(r"(?:제\s*)?\d[\d\s.,년월일호제-]*", text):
         if re.match(r"제\s*\d+\s*조", text) and not re.match(r"제\s*1\s*조\s*[(（]", text):
             return None
-        if re.match(r"제\s*\d+\s*[항호](?!\s*[<(,]|\s*$)", text):
+        if re.match(r"제\s*\d+\s*[항호](?!\s*[<(,\d]|\s*$)", text):
             return None
         if text[:1] in "([（" and _PARTICLE.match(re.sub(r"^[(\[（][^)\]）]*[)\]）]", "", text)):
             return None

@@ -15,10 +15,11 @@ from knowledge.chunking.markers import Marker, close_up, is_sentence, read_marke
 from knowledge.chunking.pieces import Piece
 from knowledge.chunking.references import find_references
 from knowledge.chunking.splitting import split_section
-from knowledge.chunking.titles import Title, find_titles, name_of, read_title
+from knowledge.chunking.titles import Title, find_titles, is_history, name_of, read_title
 from knowledge.types import ChunkDraft, ChunkKind
 
 _MIN_BODY_CHARS = 25
+_MAX_NAMES_CHARS = 200
 _DIVISION_ORDER = {"편": 0, "장": 1, "절": 2, "관": 3}
 _TELLING = re.compile(r"삭\s*제|폐\s*지|생\s*략|준용|해당\s*없음")
 _APPENDIX_TITLE_LINES = 3
@@ -50,7 +51,9 @@ class _Section:
     def is_stub(self) -> bool:
         """Hardly any text below the heading."""
         if self.marker is None:
-            return sum(len(piece.text.strip()) for piece in self.pieces if not _only_names(piece)) < _MIN_BODY_CHARS
+            total = sum(len(piece.text.strip()) for piece in self.pieces)
+            telling = sum(len(piece.text.strip()) for piece in self.pieces if not _only_names(piece))
+            return telling < _MIN_BODY_CHARS and total < _MAX_NAMES_CHARS
         body = len(self.marker.rest.strip()) + sum(len(piece.text.strip()) for piece in self.pieces[1:])
         return body < _MIN_BODY_CHARS
 
@@ -262,7 +265,7 @@ def _only_names(piece: Piece) -> bool:
     if marker is not None:
         return marker.kind == "division"
     title = read_title(piece)
-    return (title is not None and title.known) or not strip_revisions(piece.text)
+    return (title is not None and title.known) or is_history(piece.text)
 
 
 def _numbers(marker: Marker) -> tuple[int, int]:

@@ -90,10 +90,13 @@ def _history_runs(pieces: Sequence[Piece]) -> list[int]:
     """For every index the next one whose piece is no line of dates, departments or brackets."""
     following = [len(pieces)] * (len(pieces) + 1)
     for index in range(len(pieces) - 1, -1, -1):
-        text = pieces[index].text
-        is_history = read_marker(text) is None and len(text) <= 120 and bool(_HISTORY.match(text))
-        following[index] = following[index + 1] if is_history else index
+        following[index] = following[index + 1] if is_history(pieces[index].text) else index
     return following
+
+
+def is_history(text: str) -> bool:
+    """Whether a line between title and first article only tells dates, departments or remarks in brackets."""
+    return len(text) <= 120 and bool(_HISTORY.match(text)) and read_marker(text) is None
 
 
 def _is_beginning(piece: Piece) -> bool:

@@ -7,7 +7,6 @@ space at the line end when there is one; for others the words of the document it
 from __future__ import annotations
 
 import itertools
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,7 +21,7 @@ _LIST_START = re.compile(
 _DATE_START = re.compile(r"^\d{1,2}\.\s*\d{1,2}[.,\s]")
 # what never stands alone in front of a word
 _ENDINGS = frozenset(
-    "의 을 를 은 는 에 로 과 와 도 만 서 며 고 여 다 에서 에게 으로 까지 부터 에는 으로서 한다 된다 하여 하는".split()
+    ["의", "을", "를", "은", "는", "에", "로", "과", "와", "도", "만", "서", "며", "고", "여", "다", "에서", "에게", "으로", "까지", "부터", "에는", "으로서", "한다", "된다", "하여", "하는"]
 )
 _HANGUL = re.compile(r"[가-힣]")
 _OPEN = {"<": ">", "(": ")", "〈": "〉", "「": "」", "｢": "｣"}

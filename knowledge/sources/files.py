@@ -27,8 +27,8 @@ class FolderSource:
     def __init__(self, name: str, root: Path, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
         self.name = name
         self._root = root
-        self._include = pathspec.GitIgnoreSpec.from_lines(include) if include else None
-        self._exclude = pathspec.GitIgnoreSpec.from_lines(exclude)
+        self._include = _patterns(include) if include else None
+        self._exclude = _patterns(exclude)
         self._paths: dict[str, Path] = {}
 
     def discover(self) -> Discovery:
@@ -157,6 +157,10 @@ class FolderSource:
                 return None
             current = current / match
         return current if self._reason_to_skip(current, uri) is None else None
+
+
+def _patterns(lines: Sequence[str]) -> pathspec.GitIgnoreSpec:
+    return pathspec.GitIgnoreSpec.from_lines([unicodedata.normalize("NFC", line) for line in lines])
 
 
 def _fingerprint(path: Path, uri: str) -> Discovered | None:
