@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 def utc_now() -> datetime:
+    """This moment, aware, in UTC."""
     return datetime.now(UTC)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -325,8 +324,3 @@ class Catalog:
 
 def _integers(values: Collection[int]) -> str:
     return ",".join(str(int(value)) for value in values) or "NULL"
-
-
-def anchors_of(row: sqlite3.Row) -> tuple[str, ...]:
-    """The labels under which a chunk can be found."""
-    return tuple(json.loads(row["anchors"]))

@@ -28,6 +28,8 @@ class RecordedSpace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
+    """One state of a source, as built by certain versions and embedders."""
+
     id: int
     source: str
     state: GenerationState
@@ -88,6 +90,7 @@ def begin_generation(
 
 
 def record_space(connection: sqlite3.Connection, generation: int, embedder: str, space: VectorSpace) -> None:
+    """Notes the space of a generation's embedder, inside the caller's transaction."""
     connection.execute(
         "UPDATE spaces SET key = ?, name = ?, digest = ?, dim = ?, prefix_scheme = ? "
         "WHERE generation = ? AND embedder = ?",

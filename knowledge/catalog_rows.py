@@ -87,19 +87,23 @@ def _digest(*parts: str) -> str:
 
 
 def first_number(generation: int) -> int:
+    """The lowest chunk number of a generation."""
     return generation << GENERATION_SHIFT
 
 
 def last_number(generation: int) -> int:
+    """The highest chunk number of a generation."""
     return ((generation + 1) << GENERATION_SHIFT) - 1
 
 
 def pack_blocks(blocks: Sequence[Block]) -> bytes:
+    """Blocks as compressed JSON."""
     rows = [{key: value for key, value in asdict(block).items() if value not in (None, ())} for block in blocks]
     return zlib.compress(json.dumps(rows, ensure_ascii=False).encode("utf-8", "surrogatepass"), level=6)
 
 
 def unpack_blocks(packed: bytes | None) -> tuple[Block, ...]:
+    """The blocks that `pack_blocks` packed; none for a document without any."""
     if packed is None:
         return ()
     rows = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
@@ -138,4 +142,5 @@ def as_chunk(row: sqlite3.Row, *, sources: Mapping[int, str], kinds: Mapping[str
 
 
 def as_time(text: str | None) -> datetime | None:
+    """The aware time of a stored ISO 8601 text."""
     return None if text is None else datetime.fromisoformat(text)

@@ -77,8 +77,8 @@ def _put_document_row(
     )
     row = connection.execute(
         """
-        INSERT INTO documents (generation, uri, file_name, id, content_hash, revision, title, media_type, format, extractor,
-                               status, reason, warnings, chunks, updated_at, blocks)
+        INSERT INTO documents (generation, uri, file_name, id, content_hash, revision, title, media_type, format,
+                               extractor, status, reason, warnings, chunks, updated_at, blocks)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (generation, uri) DO UPDATE SET
             id = excluded.id, content_hash = excluded.content_hash, revision = excluded.revision,

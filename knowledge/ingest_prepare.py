@@ -70,6 +70,7 @@ def failed(task: PrepareTask, reason: str) -> PreparedDocument:
 
 
 def failed_item(*, source: str, uri: str, content_hash: str, revision: str, reason: str) -> PreparedDocument:
+    """The same for an item whose content could not even be fetched."""
     from knowledge.masking import mask
 
     return PreparedDocument(

@@ -129,12 +129,11 @@ def test_secrets_are_masked_in_text_index_and_evidence_page(shelf: Shelf) -> Non
     key = "AKIA" + "IOSFODNN7EXAMPLE"
     shelf.write("ops.md", f"# 운영 안내\n\n배포 열쇠는 {key} 이다.\n")
     shelf.sync()
-    (chunk,) = [
-        c
-        for c in shelf.knowledge._catalog.chunks_where(
+    (chunk,) = list(
+        shelf.knowledge._catalog.chunks_where(
             "d.uri = 'ops.md'", (), shelf.knowledge._catalog.active_generations(EVERYTHING)
         )
-    ]
+    )
     page = shelf.knowledge.passage(chunk.id, scope=EVERYTHING)
     assert "[masked:" in chunk.text
     for text in (chunk.text, chunk.index_text, *(block.text for block in page.blocks)):
