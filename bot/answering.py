@@ -16,7 +16,7 @@ from bot.generating import Generated, Release, generate
 from bot.persona import Persona, language_of
 from bot.ports import ChatModel
 from bot.quoting import nearest_sources, quote_evidence
-from bot.routing import Routed, route
+from bot.routing import Routed, route, search_text
 from bot.sources import Link, ToolHistory, cite, freshness, unfinished
 from bot.types import Answer, Citation, Language, Refusal, RefusalReason
 from bot.wording import word
@@ -87,13 +87,13 @@ class Answering:
         language = language_of(routed.question)
         try:
             evidence = await asyncio.to_thread(
-                self._knowledge.search, routed.question, scope=scope, top_k=self._top_k, kind=routed.kind
+                self._knowledge.search, search_text(routed.question), scope=scope, top_k=self._top_k, kind=routed.kind
             )
             statuses = await asyncio.to_thread(self._knowledge.status, scope=scope)
         except (TransientError, ModelMissing, CatalogCorrupt) as error:
             return self._could_not_look(error, routed, language)
         self.tools.note(evidence.tools)
-        terms = tuple(await asyncio.to_thread(self._analyze_query, routed.question))
+        terms = tuple(await asyncio.to_thread(self._analyze_query, search_text(routed.question)))
         question = _Question(routed.question, language, evidence, tuple(statuses), terms)
         if self._model is not None and evidence.chunks and evidence.verdict.decision != "none":
             answer = await self._generated(question, self._model, release)

@@ -17,7 +17,7 @@ from bot.answering import Answering
 from bot.control import Report
 from bot.errors import BotError
 from bot.query_log import QueryLog
-from bot.routing import route
+from bot.routing import route, search_text
 from knowledge.api import Knowledge
 from knowledge.errors import NotFound, UnknownSource
 from knowledge.masking import mask
@@ -66,7 +66,7 @@ class KnowledgeOperations:
         routed = route(query)
         evidence = await asyncio.to_thread(
             self._knowledge.search,
-            mask(routed.question),
+            search_text(mask(routed.question)),
             scope=self._scope(params),
             top_k=int(params.get("top_k") or self._default_top_k),
             kind=_kind(params) or routed.kind,

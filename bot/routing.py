@@ -13,6 +13,9 @@ _MENTION = re.compile(r"^\s*(?:[@＠]haechi|[@＠]해치)(?:야|아|님)?(?![\w.
 _PREFIX = re.compile(rf"^\s*({'|'.join(_PREFIXES)})\s*[:：]\s*", re.IGNORECASE)
 
 
+_MASK = re.compile(r"\[masked:[^\]\s]+\]")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
     """`kind` is None when the evidence is to decide; `named_by` says who decided."""
@@ -30,3 +33,8 @@ def route(text: str) -> Routed:
     if match and question:
         return Routed(question=question, kind=_PREFIXES[match[1].lower()], named_by="prefix")
     return Routed(question=rest, kind=None, named_by="evidence")
+
+
+def search_text(masked: str) -> str:
+    """A masked question as it is searched: a mask stands for what is nowhere in the evidence, so it is left out."""
+    return " ".join(_MASK.sub(" ", masked).split(" ")).strip() or masked
