@@ -8,7 +8,7 @@ from typing import Any
 from knowledge.errors import UnreadableFile
 from knowledge.extract.decoding import decode
 from knowledge.extract.html_body import HtmlBodyReader, is_boilerplate
-from knowledge.extract.hwp import confirmed_title
+from knowledge.extract.titles import confirmed_title
 from knowledge.types import Block, Extraction
 
 MAX_BYTES = 64 * 1024 * 1024

@@ -5,15 +5,14 @@ Facts: "한글 문서 파일 형식 5.0", revision 1.2 and 1.3, published by Han
 
 from __future__ import annotations
 
-from knowledge.errors import UnreadableFile
 from knowledge.extract.hwp_body import BodyReader
-from knowledge.extract.hwp_container import damaged, open_hwp
+from knowledge.extract.hwp_container import open_hwp
+from knowledge.extract.hwp_errors import damaged, no_text
 from knowledge.extract.hwp_numbering import read_numbering
 from knowledge.extract.hwp_records import BrokenRecords, read_tree
 from knowledge.extract.page_margins import telling_margins
+from knowledge.extract.titles import confirmed_title
 from knowledge.types import Block, Extraction
-
-_TITLE_MUST_STAND_IN_FIRST_CHARS = 3_000
 
 
 def extract_hwp(content: bytes, *, name: str) -> Extraction:
@@ -43,26 +42,3 @@ def extract_hwp(content: bytes, *, name: str) -> Extraction:
         blocks=tuple(blocks),
         warnings=tuple(warnings),
     )
-
-
-def no_text(name: str) -> UnreadableFile:
-    """The error for a document without a single word."""
-    return UnreadableFile(
-        f"{name} is a Hangul document without text (only pictures, or blank); export it as PDF so that it can be read "
-        "by OCR, or remove it."
-    )
-
-
-def confirmed_title(title: str | None, blocks: list[Block]) -> str | None:
-    """`title` where the document's beginning says the same; a template's leftover title would mislead."""
-    wanted = "".join(title.split()) if title else ""
-    if len(wanted) < 4:
-        return None
-    seen = ""
-    for block in blocks:
-        seen += "".join((block.text + "".join(cell for row in block.rows for cell in row)).split())
-        if wanted in seen:
-            return " ".join(title.split()) if title else None
-        if len(seen) > _TITLE_MUST_STAND_IN_FIRST_CHARS:
-            return None
-    return None

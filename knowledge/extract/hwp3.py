@@ -5,11 +5,11 @@ from __future__ import annotations
 import zlib
 
 from knowledge.errors import UnreadableFile
-from knowledge.extract.hwp import confirmed_title, no_text
 from knowledge.extract.hwp3_chars import hwp3_char
 from knowledge.extract.hwp3_reader import BrokenHwp3, Bytes, Hwp3Reader
-from knowledge.extract.hwp_container import MAX_STREAM_BYTES, damaged, too_large
+from knowledge.extract.hwp_errors import MAX_STREAM_BYTES, damaged, no_text, too_large
 from knowledge.extract.page_margins import telling_margins
+from knowledge.extract.titles import confirmed_title
 from knowledge.types import Extraction
 
 _SIGNATURE_BYTES, _INFO_BYTES, _SUMMARY_BYTES = 30, 128, 1008

@@ -15,8 +15,8 @@ import olefile
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.hwp_cipher import decrypt_aes128_ecb, distribution_key
+from knowledge.extract.hwp_errors import MAX_STREAM_BYTES, damaged, too_large
 
-MAX_STREAM_BYTES = 256 * 1024 * 1024  # inflated; the largest real sections are below 50 MB
 MAX_SECTIONS = 2_000
 _SIGNATURE = b"HWP Document File"
 _SECTION = re.compile(r"Section(\d{1,6})\Z")
@@ -52,14 +52,6 @@ def open_hwp(content: bytes, *, name: str) -> HwpStreams:
         raise damaged(name, str(error) or type(error).__name__) from error
 
 
-def damaged(name: str, detail: str) -> UnreadableFile:
-    """The error for a file that is cut off or broken, with what to do."""
-    return UnreadableFile(
-        f"{name} is a Hangul file that is damaged or cut off ({detail}); copy it again from where it came, "
-        "or open it in Hangul and save it anew."
-    )
-
-
 def _streams(ole: olefile.OleFileIO, *, name: str) -> HwpStreams:
     header = _read(ole, "FileHeader", name=name)
     if not header.startswith(_SIGNATURE) or len(header) < 40:
@@ -91,14 +83,6 @@ def _streams(ole: olefile.OleFileIO, *, name: str) -> HwpStreams:
         summary_title=_summary_title(ole),
         is_distribution=distribution,
         has_tracked_changes=bool(flags & _TRACKED_CHANGES),
-    )
-
-
-def too_large(name: str) -> UnreadableFile:
-    """The error for content that inflates beyond the limit."""
-    return UnreadableFile(
-        f"{name} inflates to more than {MAX_STREAM_BYTES // 2**20} MB; split it into smaller files, "
-        "or check whether it is what it claims to be."
     )
 
 

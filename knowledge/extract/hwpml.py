@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 
 from knowledge.errors import UnreadableFile
-from knowledge.extract.hwp import confirmed_title, no_text
+from knowledge.extract.hwp_errors import no_text
 from knowledge.extract.hwp_xml import XmlBodyReader, child, local, parse_xml, read_numbering_xml
 from knowledge.extract.page_margins import telling_margins
+from knowledge.extract.titles import confirmed_title
 from knowledge.types import Extraction
 
 _MAX_BYTES = 128 * 1024 * 1024

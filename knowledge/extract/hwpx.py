@@ -9,10 +9,11 @@ from xml.etree.ElementTree import Element
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.docx_package import check_package
-from knowledge.extract.hwp import confirmed_title, no_text
+from knowledge.extract.hwp_errors import no_text
 from knowledge.extract.hwp_numbering import Numbering
 from knowledge.extract.hwp_xml import XmlBodyReader, attribute, local, parse_xml, read_numbering_xml
 from knowledge.extract.page_margins import telling_margins
+from knowledge.extract.titles import confirmed_title
 from knowledge.types import Block, Extraction
 
 _SECTION = re.compile(r"Contents/section(\d{1,6})\.xml\Z", re.I)
