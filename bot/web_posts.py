@@ -20,6 +20,8 @@ GENERAL = "general"  # id of the channel that is always there; pages show its na
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
+    """A place for threads on one subject."""
+
     id: str
     name: str
 

@@ -27,6 +27,7 @@ POSTS_GIVEN = 200
 
 
 async def add_channel(request: Request) -> Response:
+    """The new channel: 201, or 409 when its name is taken."""
     body = await _json_object(request)
     if isinstance(body, Response):
         return body
@@ -77,6 +78,7 @@ async def thread(request: Request) -> Response:
 
 
 async def give_feedback(request: Request) -> Response:
+    """Passes a vote on an answer on to the bot."""
     body = await _json_object(request)
     if isinstance(body, Response):
         return body
@@ -96,6 +98,7 @@ async def give_feedback(request: Request) -> Response:
 
 
 async def set_name(request: Request) -> Response:
+    """Keeps the name under which this reader writes."""
     body = await _json_object(request)
     if isinstance(body, Response):
         return body
@@ -129,6 +132,7 @@ async def status(request: Request) -> Response:
 
 
 async def sign_out(request: Request) -> Response:
+    """Takes the session cookie away."""
     response = JSONResponse({"url": "/login"})
     set_cookie(request, response, SESSION_COOKIE, "", max_age_s=0)
     return response

@@ -54,6 +54,7 @@ class Context:
 
 
 def context_of(request: Request) -> Context:
+    """What `build_http` put into the application."""
     return cast(Context, request.app.state.context)
 
 
@@ -81,6 +82,7 @@ def clean_name(name: str) -> str:
 def set_cookie(
     request: Request, response: Response, name: str, value: str, *, max_age_s: int = YEAR_S, http_only: bool = True
 ) -> None:
+    """Adds a cookie for this site; over https it is marked so that it never travels in the clear."""
     secure = request.url.scheme == "https"
     header = cookie_header(name, value, secure=secure, max_age_s=max_age_s, http_only=http_only)
     response.headers.append("set-cookie", header)
@@ -93,4 +95,5 @@ def remember_person(request: Request, response: Response) -> None:
 
 
 def remember_name(request: Request, response: Response, name: str) -> None:
+    """Keeps the name that a reader typed."""
     set_cookie(request, response, NAME_COOKIE, quote(name, safe=""))

@@ -20,6 +20,7 @@ def request_language(request: Request) -> Language:
 
 
 def wants_json(request: Request) -> bool:
+    """Whether an error goes to a program rather than to a reader."""
     path = request.url.path
     return path.startswith("/api/") or path in ("/events", "/healthz")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -12,6 +13,12 @@ from bot.http.posts_html import Reader
 from knowledge.types import Block, Locator, Passage
 
 SHORT_COMMIT_CHARS = 10
+MAX_ARTICLE_LINE_CHARS = 60
+
+# In most regulations the line that opens an article is an ordinary paragraph; shown as one, a page has no structure.
+_ARTICLE = re.compile(
+    r"\s*(?:제\s*\d+\s*[조장절관편](?:의\s*\d+)?\s*(?:[(（\[]|\s|$)|부\s*칙(?:\s|$)|[\[〔<]?별[표지]\s*\d*)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +81,8 @@ def _facts(passage: Passage, reader: Reader) -> list[str]:
         facts += [locator.symbol or "" if locator else "", _line_range(locator, reader) or ""]
     elif locator and locator.page:
         facts.append(reader.say("page_n", n=locator.page))
-    return [fact for fact in dict.fromkeys(facts) if fact and fact != evidence_title(passage)]
+    heading = evidence_title(passage)
+    return [fact for fact in dict.fromkeys(facts) if fact and fact != heading and not heading.endswith(f"/{fact}")]
 
 
 def _outside(address: str, label: str) -> Html:
@@ -137,6 +145,8 @@ def _block(block: Block, reader: Reader) -> Html:
         return el(f"h{min(6, 2 + (block.level or 1))}", block.text)
     if block.kind == "table" and block.rows:
         return _table(block.rows, reader)
+    if _ARTICLE.match(block.text) and len(block.text) <= MAX_ARTICLE_LINE_CHARS:
+        return el("p", block.text, class_="article")
     return el("p", block.text, class_="note" if block.kind == "note" else None)
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from bot.http.html import Child, Html, el
 from bot.http.posts_html import Reader, post_html, summary_html
 from bot.http.texts import say
+from bot.platforms.web import mention_pattern, without_mention
 from bot.types import Language, Vote
 from bot.web_posts import GENERAL, Channel, Post, ThreadSummary
 
@@ -34,6 +35,7 @@ class Site:
 
 
 def channel_name(channel: Channel, language: Language) -> str:
+    """The name of a channel; that of the general one is in the reader's language."""
     return say(language, "general") if channel.id == GENERAL and channel.name == GENERAL else channel.name
 
 
@@ -62,13 +64,14 @@ def thread_page(site: Site, root_id: str, posts: Sequence[Post], votes: Mapping[
     """A thread: the question, what was answered, and room for a reply."""
     reader = site.reader
     name = channel_name(site.channel, reader.language)
-    first = posts[0].text if posts else name
+    question = without_mention(posts[0].text, mention_pattern(reader.bot_name)) if posts else ""
+    first = " ".join(question.split())[:TITLE_CHARS] or name
     note = el("p", reader.say("thread_cut", n=cut), class_="more") if cut else None
     content = [
         el(
             "header",
             el("a", reader.say("back", channel=f"# {name}"), href=f"/c/{site.channel.id}", class_="back"),
-            el("h1", " ".join(first.split())[:TITLE_CHARS]),
+            el("h1", first),
             class_="title",
         ),
         el(
@@ -79,7 +82,7 @@ def thread_page(site: Site, root_id: str, posts: Sequence[Post], votes: Mapping[
         ),
         _composer(site, root_id=root_id),
     ]
-    return _layout(site, first[:TITLE_CHARS], content, root_id=root_id)
+    return _layout(site, first, content, root_id=root_id)
 
 
 def login_form(language: Language, *, target: str, problem: str | None) -> Html:

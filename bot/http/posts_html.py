@@ -94,12 +94,14 @@ def citation_place(citation: Citation, reader: Reader) -> str:
     if locator.label:
         page = reader.say("page_n", n=locator.page) if locator.page else None
         return " · ".join(part for part in (locator.label, page) if part)
-    lines = ""
-    if locator.start_line:
-        lines = f":{locator.start_line}"
-        if locator.end_line and locator.end_line != locator.start_line:
-            lines += f"–{locator.end_line}"
-    return f"{locator.uri}{lines}"
+    return f"{locator.uri}{_lines(citation)}"
+
+
+def _lines(citation: Citation) -> str:
+    start, end = citation.locator.start_line, citation.locator.end_line
+    if not start:
+        return ""
+    return f":{start}" if end in (None, start) else f":{start}–{end}"
 
 
 def _head(post: Post, reader: Reader) -> Html:
@@ -149,7 +151,7 @@ def _working(post: Post, reader: Reader) -> Html | None:
     if post.author.is_bot:
         return None if post.final else el("p", reader.say("writing"), class_="working")
     if post.reaction == "eyes":
-        return el("p", reader.say("working", bot=reader.bot_name), class_="working")
+        return el("p", reader.say("working"), class_="working")
     if post.reaction == "x":
         return el("p", reader.say("failed"), class_="failed")
     return None
@@ -178,13 +180,20 @@ def _source_item(citation: Citation, reader: Reader) -> Html:
         el("span", str(citation.index), class_="number", aria_hidden="true"),
         el(
             "a",
-            el("span", place, class_="place code" if code else "place"),
+            _place(citation, place),
             el("span", " · ".join(part for part in (symbol or title, citation.locator.source) if part), class_="from"),
             href=evidence_path(citation.chunk_id),
             data_evidence=citation.chunk_id,
             aria_label=reader.say("source_n", n=citation.index, what=f"{place} {title or ''}".strip()),
         ),
     )
+
+
+def _place(citation: Citation, place: str) -> Html:
+    """The place of a citation; line numbers stay together when a long path wraps."""
+    if citation.locator.label:
+        return el("span", place, class_="place")
+    return el("span", citation.locator.uri, el("span", _lines(citation), class_="lines"), class_="place code")
 
 
 def _feedback(post: Post, reader: Reader, vote: Vote | None) -> Html | None:

@@ -25,10 +25,12 @@ FORM_HEADERS = {"referrer-policy": "same-origin"}
 
 
 async def home(request: Request) -> Response:
+    """Leads to the general channel."""
     return RedirectResponse(f"/c/{GENERAL}", status_code=303)
 
 
 async def channel(request: Request) -> Response:
+    """The page of a channel."""
     chosen = _language_choice(request)
     if chosen is not None:
         return chosen
@@ -49,6 +51,7 @@ async def channel(request: Request) -> Response:
 
 
 async def thread(request: Request) -> Response:
+    """The page of a thread."""
     chosen = _language_choice(request)
     if chosen is not None:
         return chosen
@@ -66,6 +69,7 @@ async def thread(request: Request) -> Response:
 
 
 async def evidence(request: Request) -> Response:
+    """The evidence on a page of its own, readable without script."""
     chosen = _language_choice(request)
     if chosen is not None:
         return chosen
@@ -83,6 +87,7 @@ async def evidence(request: Request) -> Response:
 
 
 async def login(request: Request) -> Response:
+    """The form for the token, and what happens when it is sent."""
     context, language = context_of(request), request_language(request)
     target = local_target(request.query_params.get("next", "/"))
     if context.sessions is None or request.scope["haechi_signed_in"]:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ CONFIG = """
 data_dir = "data"
 
 [web]
-port = 0
+port = {port}
 examples = ["국내 출장에서 숙박비는 얼마까지 나오나요?", "결제 실패하면 재시도는 어디서 해?"]
 
 [[sources]]
@@ -47,7 +48,7 @@ def prepare(folder: Path) -> Path:
     for arguments in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "The shop"]):
         subprocess.run([*git, *arguments], check=True)
     config = folder / "haechi.toml"
-    config.write_text(CONFIG, encoding="utf-8")
+    config.write_text(CONFIG.replace("{port}", str(free_port())), encoding="utf-8")
     subprocess.run([*command(config), "ingest"], check=True, timeout=INDEX_LIMIT_S, env=environment())
     return config
 
@@ -99,6 +100,12 @@ class Product:
 
 def command(config: Path) -> list[str]:
     return [sys.executable, "-m", "bot", "--config", str(config)]
+
+
+def free_port() -> int:
+    """A port that nobody uses now; the same one again after a restart, so that open pages find the server."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
 
 
 def environment() -> dict[str, str]:

@@ -348,18 +348,26 @@ def test_evidence_has_a_page_that_needs_no_script(browser: Browser, address: str
         expect(reader.page.locator(".post.bot .body")).to_be_visible()
 
 
-def test_threads_and_answers_outlive_a_restart(product: Product, person: Person) -> None:
+def test_threads_outlive_a_restart_and_open_pages_come_back(product: Product, person: Person) -> None:
     person.ask(DOCS_QUESTION)
     thread = person.page.url.removeprefix(product.address)
+    second = person.page.context.new_page()
+    second.goto(person.page.url)
     product.stop()
-    expect(person.page.locator("#connection-banner")).to_be_visible(timeout=10_000)
+    banner = person.page.locator("#connection-banner")
+    expect(banner).to_be_visible(timeout=10_000)
     person.shoot("connection-lost")
     product.start()
-    person.complaints.clear()  # the browser complains about the connection that it lost
-    person.page.goto(product.address + thread)  # the free port is another one now
+    expect(banner).to_be_hidden(timeout=20_000)
     expect(person.page.locator(".post.bot .body")).to_contain_text("5일까지")
+    second.goto(product.address + thread)
+    second.locator("#compose").fill("@haechi " + OFF_TOPIC)
+    second.keyboard.press("Enter")
+    expect(person.page.locator(".post.refusal")).to_be_visible(timeout=ANSWER_LIMIT_MS)
     person.page.locator("a.cite").first.click()
     expect(person.page.locator("#cited")).to_contain_text("이월")
+    assert all("ERR_" in complaint for complaint in person.complaints), "only about the connection that was lost"
+    person.complaints.clear()
 
 
 def contrast(element: Locator) -> float:

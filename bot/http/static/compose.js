@@ -18,6 +18,8 @@ export function startCompose() {
     form.requestSubmit();
   });
   form.addEventListener("submit", send);
+  // The caret belongs behind the mention that stands there already, not in front of it.
+  field.addEventListener("focus", () => field.value === `${mention} ` && focusEnd());
   document.getElementById("add-mention").addEventListener("click", () => setText(`${mention} ${field.value.trimStart()}`));
   document.addEventListener("click", (event) => {
     const { example } = event.target.dataset ?? {};
