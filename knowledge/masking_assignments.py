@@ -180,7 +180,7 @@ class _AssignmentFinder:
         if match is None:
             return self._sentence(end, strength)
         value, value_start = match["v"], match.start("v")
-        inside = lead[-1:] in ";?&:"
+        inside = lead[-1:] in ";?&" or lead[-2:] == "/:"
         if inside and match["op"] == "=" and not match["gap"]:
             value = re.split(r"[&#\\)}\]]", value)[0]
             return (value_start, value_start + len(value)) if self._bare_value(value, strength, code=False) else None

@@ -75,7 +75,7 @@ class GitSource:
         return Discovery(
             revision=commit,
             items=tuple(
-                Discovered(uri=uri, content_hash=e.blob_id, size_bytes=e.size_bytes) for uri, e in kept.items()
+                Discovered(uri=uri, content_hash=e.blob_id, size_bytes=e.size_bytes) for uri, e in sorted(kept.items())
             ),
             skipped=tuple(skipped),
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import subprocess
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from knowledge.errors import NotFound, SourceMissing
 from knowledge.ports import Source
 from knowledge.sources.files import FolderSource
+from knowledge.sources.git import GitSource
 
 
 class Place(Protocol):
@@ -48,7 +51,40 @@ class FolderPlace:
         (self._root / uri).unlink()
 
 
-PLACES: dict[str, Callable[[Path], Place]] = {"folder": FolderPlace}
+class GitPlace:
+    """A repository in which every change is committed at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._root = folder / "repository"
+        self._root.mkdir()
+        self._git("init", "-q", "-b", "main")
+
+    def source(self, *, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Source:
+        return GitSource("rules", self._root, None, include, exclude)
+
+    def missing(self) -> Source:
+        return GitSource("rules", self._root / "nowhere")
+
+    def write(self, uri: str, content: bytes) -> None:
+        path = self._root / uri
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        self._commit()
+
+    def remove(self, uri: str) -> None:
+        (self._root / uri).unlink()
+        self._commit()
+
+    def _commit(self) -> None:
+        self._git("add", "-A")
+        self._git("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "change")
+
+    def _git(self, *arguments: str) -> None:
+        environment = {"PATH": os.defpath, "HOME": str(self._root), "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", "-C", str(self._root), *arguments], env=environment, check=True, capture_output=True)
+
+
+PLACES: dict[str, Callable[[Path], Place]] = {"folder": FolderPlace, "git": GitPlace}
 
 
 @pytest.fixture(params=sorted(PLACES))
