@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -550,7 +552,7 @@ def test_a_large_class_head_is_cut_and_its_parts_name_their_own_lines() -> None:
     assert len(drafts) > 1
     assert {d.group for d in drafts} == {"Wide"}
     assert all(d.text.startswith("class Wide") for d in drafts)
-    for before, after in zip(drafts, drafts[1:], strict=False):
+    for before, after in pairwise(drafts):
         assert (before.end_line or 0) < (after.start_line or 0)
 
 
