@@ -8,6 +8,7 @@ from collections import Counter
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.decoding import decode
+from knowledge.extract.text import table_block
 from knowledge.types import Block, Extraction
 
 DELIMITERS = ",\t;|"
@@ -28,11 +29,11 @@ def extract_csv(content: bytes, *, name: str) -> Extraction:
         blocks.append(Block(kind="paragraph", text="".join(rows.pop(0))))
     width = max(len(row) for row in rows)
     kept = [column for column in range(width) if any(column < len(row) and row[column] for row in rows)]
-    table = tuple(tuple(row[column] if column < len(row) else "" for column in kept) for row in rows)
+    table = [tuple(row[column] if column < len(row) else "" for column in kept) for row in rows]
     if len(kept) == 1:
         blocks.append(Block(kind="paragraph", text="\n".join(row[0] for row in table)))
     else:
-        blocks.append(Block(kind="table", text="", rows=table))
+        blocks.append(table_block(table))
     return Extraction(
         format="csv",
         extractor=f"csv ({decoded.encoding})",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from knowledge.extract.text import table_block
 from knowledge.types import Block
 
 MAX_ROWS = 100_000
@@ -49,7 +50,7 @@ def flat_text(blocks: Sequence[Block]) -> str:
     """All text of `blocks`, one line a paragraph; rows of nested tables as "a | b"."""
     lines: list[str] = []
     for block in blocks:
-        if block.text:
+        if block.text and not block.rows:
             lines.append(block.text)
         for row in block.rows:
             cells = [" ".join(cell.split()) for cell in row]
@@ -60,21 +61,20 @@ def flat_text(blocks: Sequence[Block]) -> str:
 
 
 def table_blocks(cells: Sequence[SpannedCell], *, caption: str = "", page: int | None = None) -> list[Block]:
-    """Blocks of one table: a table block, or the content itself where the table is only a frame around it.
+    """Blocks of one table: its caption and a table block, or its content where it is only a frame around that.
 
     Rows and columns in which no cell begins are left out (they would repeat their neighbour), as are empty ones.
     """
     kept = [cell for cell in cells if 0 <= cell.row < MAX_ROWS and 0 <= cell.column < MAX_COLUMNS]
     grid = _fill(kept)
+    head = [Block(kind="paragraph", text=caption, page=page)] if caption else []
     if not any(text.strip() for row in grid for text in row):
-        return [Block(kind="paragraph", text=caption, page=page)] if caption else []
+        return head
     if all(len(set(row)) == 1 for row in _origin_grid(kept)):
-        inner = [block for cell in sorted(kept, key=lambda c: (c.row, c.column)) for block in cell.blocks]
-        return ([Block(kind="paragraph", text=caption, page=page)] if caption else []) + inner
+        return head + [block for cell in sorted(kept, key=lambda c: (c.row, c.column)) for block in cell.blocks]
     if _articles_beside_titles(grid):
-        head = [Block(kind="paragraph", text=caption, page=page)] if caption else []
         return head + [_article(row, page) for row in grid]
-    return [Block(kind="table", text=caption, rows=tuple(grid), page=page)]
+    return [*head, table_block(grid, page=page)]
 
 
 def _place(cells: Sequence[SpannedCell]) -> tuple[dict[int, int], dict[int, int]]:

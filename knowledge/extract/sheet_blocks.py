@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from knowledge.extract.decoding import clean_text
+from knowledge.extract.text import table_block
 from knowledge.types import Block
 
 MAX_CELLS = 2_000_000
@@ -77,4 +78,4 @@ def _table(rows: list[Mapping[int, str]]) -> Iterable[Block]:
     if len(columns) == 1:
         yield Block(kind="paragraph", text="\n".join(row[columns[0]] for row in rows))
         return
-    yield Block(kind="table", text="", rows=tuple(tuple(row.get(column, "") for column in columns) for row in rows))
+    yield table_block([tuple(row.get(column, "") for column in columns) for row in rows])

@@ -12,6 +12,7 @@ from knowledge.errors import UnreadableFile
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.docx_package import check_package
 from knowledge.extract.merged_cells import SpannedCell, table_blocks, text_cell
+from knowledge.extract.text import table_block
 from knowledge.types import Block, Extraction
 
 MAX_SLIDES = 5_000
@@ -142,7 +143,9 @@ def _chart(chart: Any, number: int) -> Iterator[Block]:
             for place, category in enumerate(plot.categories)
         ]
         if rows and series:
-            yield Block(kind="table", text=title, rows=(head, *rows), page=number)
+            if title:
+                yield Block(kind="paragraph", text=title, page=number)
+            yield table_block([head, *rows], page=number)
 
 
 def _figure(value: object) -> str:
