@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="haechi",
     help="Answers company questions from documents and code, with evidence, or says plainly that it cannot.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -51,6 +51,7 @@ KindOption = Annotated[str | None, typer.Option("--kind", help="Only docs or cod
 
 @app.callback()
 def options(
+    context: typer.Context,
     config: Annotated[
         Path | None, typer.Option("--config", help="Configuration file; haechi.toml in this folder if left out.")
     ] = None,
@@ -59,6 +60,8 @@ def options(
     """Keeps what stands in front of the command."""
     _options.config = config
     _options.debug = debug
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from bot.routing import route, search_text
 from knowledge.api import Knowledge
 from knowledge.errors import NotFound, UnknownSource
 from knowledge.masking import mask
-from knowledge.types import EvidenceKind, Progress, Scope
+from knowledge.types import EvidenceKind, FailedItem, Progress, Scope, SyncReport
 
 PROGRESS_INTERVAL_S = 0.1
 
@@ -144,7 +145,13 @@ class KnowledgeOperations:
             raise
         finally:
             self.last_progress = None
-        return {"sources": [json_forms.report_form(item) for item in reports]}
+        statuses = await asyncio.to_thread(self._knowledge.status, scope=Scope.everything())
+        failing = {status.source: status.failed for status in statuses}
+        return {
+            "sources": [
+                json_forms.report_form(with_still_failing(item, failing.get(item.source, ()))) for item in reports
+            ]
+        }
 
     def _scope(self, params: Parameters) -> Scope:
         """Everything, or the one source that was named: the socket is open to the owner of the data alone."""
@@ -158,6 +165,15 @@ class KnowledgeOperations:
         if name not in self._source_names:
             known = ", ".join(self._source_names)
             raise UnknownSource(f"There is no source {name!r}; the configuration has {known}.")
+
+
+def with_still_failing(report: SyncReport, failing: Sequence[FailedItem]) -> SyncReport:
+    """The report with the documents that failed before and have not changed since: they are failed, not unchanged."""
+    if report.dry_run:
+        return report
+    named = {item.uri for item in report.failed}
+    still = tuple(item for item in failing if item.uri not in named)
+    return replace(report, failed=(*report.failed, *still), unchanged=max(0, report.unchanged - len(still)))
 
 
 class _Throttle:
