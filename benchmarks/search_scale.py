@@ -29,7 +29,7 @@ from knowledge.types import Scope, SourceConfig
 
 WARM_UP = 20
 QUESTIONS = 200
-INCOMING_DOCUMENTS = 40
+INCOMING_DOCUMENTS = 15
 
 
 def main() -> None:

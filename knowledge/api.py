@@ -15,7 +15,7 @@ from knowledge.errors import NotFound, SourceMissing, StorageFull, ToolDown, Unk
 from knowledge.index.collections import collection_name
 from knowledge.index.keywords_fts import FtsKeywordIndex
 from knowledge.index.lazy import LazyVectorIndex
-from knowledge.index.reconcile import reconcile
+from knowledge.index.reconcile import Reconciled, reconcile
 from knowledge.index.spaces import EmbedderShelf, RecordedEmbedder
 from knowledge.index.vector_cache import VectorCache
 from knowledge.lookup import find_documents, read_section
@@ -189,6 +189,11 @@ class Knowledge:
             progress=progress or (lambda step: None),
             should_stop=should_stop or (lambda: False),
         )
+
+    def reconcile(self) -> Reconciled:
+        """Compares every vector with the catalog and repairs what differs; for the night. Raises Busy, ToolDown."""
+        with self._syncer.alone():
+            return reconcile(self._catalog, self._vectors.opened(), self._cache, thorough=True)
 
     def status(self, *, scope: Scope) -> list[SourceStatus]:
         """One line a configured source of the scope, synced or not."""

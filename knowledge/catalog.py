@@ -184,7 +184,7 @@ class Catalog:
             }
 
     def summaries(self, scope: Scope) -> list[DocumentSummary]:
-        """What is indexed, failed and skipped within `scope`, by source and uri."""
+        """What is indexed and what failed within `scope`, by source and uri."""
         found: list[DocumentSummary] = []
         with self._db.reading() as connection:
             for source, generation in self.active_generations(scope).items():

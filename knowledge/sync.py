@@ -76,6 +76,16 @@ class Syncer:
             on_step=on_step,
         )
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps syncs out meanwhile. Raises Busy while one is running."""
+        if not self._running.acquire(blocking=False):
+            raise Busy("Another sync is running: wait until it has finished")
+        try:
+            yield
+        finally:
+            self._running.release()
+
     def sync(
         self,
         names: Sequence[str] | None,
@@ -87,9 +97,7 @@ class Syncer:
     ) -> list[SyncReport]:
         """See `Knowledge.sync`."""
         configs = self._config.sources if names is None else [self._config.source(name) for name in names]
-        if not self._running.acquire(blocking=False):
-            raise Busy("Another sync is running: wait until it has finished")
-        try:
+        with self.alone():
             if names is None and not dry_run:
                 self._remove_unconfigured(should_stop)
             reports: list[SyncReport] = []
@@ -109,8 +117,6 @@ class Syncer:
             if missing and len(missing) == len(reports):
                 raise missing[0]
             return reports
-        finally:
-            self._running.release()
 
     def _sync_one(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Generic, TypeVar
@@ -82,8 +82,7 @@ class WorkerPool(Generic[Task, Result]):
                 suspects = [*broken, *flying.values()]
                 flying.clear()
                 self.close()
-                for task in suspects:
-                    yield task, self._alone(task)
+                yield from self._one_at_a_time(suspects)
 
     def close(self) -> None:
         """Ends the processes; the next task starts new ones."""
@@ -98,16 +97,21 @@ class WorkerPool(Generic[Task, Result]):
             flying[self._pool().submit(self._function, task)] = task
         except BrokenProcessPool:
             self.close()
-            yield task, self._alone(task)
+            yield from self._one_at_a_time([task])
 
-    def _alone(self, task: Task) -> Result | Exception:
+    def _one_at_a_time(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result | Exception]]:
+        """Each task alone in a process, which is new after every death: the one that kills it is found."""
         executor = self._new_executor(workers=1)
         try:
-            return executor.submit(self._function, task).result()
-        except BrokenProcessPool as error:
-            crash = WorkerCrashed("the process that worked on it died, twice")
-            crash.__cause__ = error
-            return crash
+            for task in tasks:
+                try:
+                    result: Result | Exception = executor.submit(self._function, task).result()
+                except BrokenProcessPool as error:
+                    result = WorkerCrashed("the process that worked on it died, twice")
+                    result.__cause__ = error
+                    executor.shutdown(wait=True)
+                    executor = self._new_executor(workers=1)
+                yield task, result
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
 

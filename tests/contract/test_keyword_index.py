@@ -129,6 +129,7 @@ def test_a_question_of_common_terms_alone_still_finds_chunks_that_hold_them_all(
     shelf: Shelf, index: KeywordIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("knowledge.index.keywords_fts.MATCH_BUDGET", 10)
+    monkeypatch.setattr("knowledge.index.keywords_fts.RAREST_BUDGET", 20)
     rows = [["회사", f"갑{number}"] for number in range(40)] + [["직원", f"을{number}"] for number in range(40)]
     ids = shelf.put("rules", "a.md", [*rows, ["회사", "직원"]])
     found = index.search(["회사", "직원"], generations=shelf.generations, limit=5)
@@ -139,6 +140,7 @@ def test_common_terms_reorder_what_the_rarer_ones_have_found(
     shelf: Shelf, index: KeywordIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("knowledge.index.keywords_fts.MATCH_BUDGET", 10)
+    monkeypatch.setattr("knowledge.index.keywords_fts.RAREST_BUDGET", 20)
     rows = [["회사", f"갑{number}"] for number in range(40)]
     ids = shelf.put("rules", "a.md", [*rows, ["연차", "기타"], ["연차", "회사"]])
     found = [chunk for chunk, _ in index.search(["연차", "회사"], generations=shelf.generations, limit=2)]

@@ -120,16 +120,11 @@ def test_collections_of_others_on_the_same_server_are_left_alone(shelf: Shelf) -
     assert not any(name.endswith("forgotten") for name in names)
 
 
-def test_the_vector_cache_can_lie_elsewhere(tmp_path: Path) -> None:
-    from knowledge.index.vector_cache import VectorCache, text_key
-
-    cache = VectorCache(tmp_path / "shared" / "vectors.sqlite3")
-    vectors = np.eye(3, dtype=np.float32)
-    keys = [text_key(text) for text in ("가", "나", "다")]
-    cache.put("e5-3-x", dict(zip(keys, vectors, strict=True)))
-    held = cache.get("e5-3-x", [*keys, text_key("라")])
-    assert {key: list(vector) for key, vector in held.items()} == {
-        key: list(vector) for key, vector in zip(keys, vectors, strict=True)
-    }
-    assert cache.get("use-3-x", keys) == {}
-    cache.close()
+def test_a_nightly_reconcile_says_what_it_repaired(shelf: Shelf) -> None:
+    (name,) = shelf.vector_ids()
+    lost = sorted(shelf.chunk_ids())[:1]
+    shelf.knowledge._vectors.delete(name, lost)
+    shelf.knowledge._vectors.upsert(name, ["f" * 32], np.ones((1, 256), dtype=np.float32))
+    repaired = shelf.knowledge.reconcile()
+    assert (repaired.orphans, repaired.missing, repaired.restored, repaired.dropped) == (1, 1, 1, 0)
+    assert shelf.vector_ids()[name] == shelf.chunk_ids()
