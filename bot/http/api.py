@@ -10,6 +10,7 @@ from dataclasses import asdict
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from bot.errors import PlatformError
 from bot.http.context import MAX_NAME_CHARS, Context, clean_name, context_of, reader_of, remember_name, set_cookie
 from bot.http.errors import error_response
 from bot.http.evidence import PANEL, evidence_html, evidence_title
@@ -94,6 +95,8 @@ async def give_feedback(request: Request) -> Response:
         )
     except LookupError:
         return error_response(request, 404, "not_found_text")
+    except PlatformError:
+        return error_response(request, 503, "vote_failed")
     return JSONResponse({"vote": vote})
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from bot.http.errors import request_language
 from bot.http.posts_html import Reader
-from bot.http.security import LoginThrottle, Sessions, cookie_header
+from bot.http.security import Sessions, TokenThrottle, cookie_header
 from bot.http.texts import say
 from bot.platforms.web import WebPlatform
 from bot.types import Author
@@ -45,7 +45,7 @@ class Context:
     knowledge: KnowledgeReader
     scope: Scope
     sessions: Sessions | None
-    throttle: LoginThrottle
+    throttle: TokenThrottle
     health: Callable[[], Awaitable[Mapping[str, object]]]
     indexing: Callable[[], Progress | None]
     examples: Sequence[str]

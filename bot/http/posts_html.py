@@ -181,6 +181,7 @@ def _source_item(citation: Citation, reader: Reader) -> Html:
         el(
             "a",
             _place(citation, place),
+            " ",
             el("span", " · ".join(part for part in (symbol or title, citation.locator.source) if part), class_="from"),
             href=evidence_path(citation.chunk_id),
             data_evidence=citation.chunk_id,

@@ -67,22 +67,29 @@ class Sessions:
         return hmac.new(self._key, body.encode(), hashlib.sha256).hexdigest()
 
 
-class LoginThrottle:
-    """At most `attempts` wrong tokens in `window_s` seconds, whoever sends them."""
+class TokenThrottle:
+    """At most `attempts` wrong tokens in `window_s` seconds from one address, by form or by header."""
 
     def __init__(self, *, clock: Callable[[], datetime], attempts: int = 10, window_s: float = 60.0) -> None:
         self._clock = clock
         self._attempts = attempts
         self._window = timedelta(seconds=window_s)
-        self._failures: list[datetime] = []
+        self._failures: dict[str, list[datetime]] = {}
 
-    def blocked(self) -> bool:
+    def blocked(self, request: Request) -> bool:
+        """Whether this address has to wait; then not even the right token is looked at."""
         since = self._clock() - self._window
-        self._failures = [at for at in self._failures if at > since]
-        return len(self._failures) >= self._attempts
+        recent = {who: [at for at in times if at > since] for who, times in self._failures.items()}
+        self._failures = {who: times for who, times in recent.items() if times}
+        return len(self._failures.get(_address(request), ())) >= self._attempts
 
-    def failed(self) -> None:
-        self._failures.append(self._clock())
+    def failed(self, request: Request) -> None:
+        """Counts a wrong token."""
+        self._failures.setdefault(_address(request), []).append(self._clock())
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 class Guard:
@@ -92,12 +99,19 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, *, allowed_hosts: Collection[str], own_origins: Collection[str], sessions: Sessions | None
+        self,
+        app: ASGIApp,
+        *,
+        allowed_hosts: Collection[str],
+        own_origins: Collection[str],
+        sessions: Sessions | None,
+        throttle: TokenThrottle,
     ) -> None:
         self._app = app
         self._hosts = {host_name(host) for host in allowed_hosts}
         self._origins = {origin.rstrip("/").lower() for origin in own_origins}
         self._sessions = sessions
+        self._throttle = throttle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -121,7 +135,12 @@ class Guard:
         host = headers.get("host", "")
         if host_name(host) not in self._hosts:
             return error_response(request, 421, "bad_host", host=host[:100] or "?")
+        offers_token = self._sessions is not None and "authorization" in headers
+        if offers_token and self._throttle.blocked(request):
+            return error_response(request, 429, "token_wait")
         bearer = self._bearer_ok(headers)
+        if offers_token and not bearer:
+            self._throttle.failed(request)
         if request.method not in ("GET", "HEAD") and not self._same_origin(headers, host, bearer=bearer):
             return error_response(request, 403, "bad_origin")
         length = headers.get("content-length", "0")

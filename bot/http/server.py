@@ -25,7 +25,7 @@ from bot.errors import AddressUnavailable
 from bot.http import api, stream, views
 from bot.http.context import Context, KnowledgeReader
 from bot.http.errors import error_response
-from bot.http.security import SECURITY_HEADERS, Guard, LoginThrottle, Sessions, hosts_and_origins
+from bot.http.security import SECURITY_HEADERS, Guard, Sessions, TokenThrottle, hosts_and_origins
 from bot.platforms.web import WebPlatform
 from knowledge.types import Progress, Scope
 
@@ -57,9 +57,11 @@ def build_http(
     """
     hosts, origins = hosts_and_origins(allowed_hosts, public_url)
     sessions = Sessions(token, clock=clock) if token else None
+    throttle = TokenThrottle(clock=clock)
+    guard = Middleware(Guard, allowed_hosts=hosts, own_origins=origins, sessions=sessions, throttle=throttle)
     app = Starlette(
         routes=_routes(),
-        middleware=[Middleware(Guard, allowed_hosts=hosts, own_origins=origins, sessions=sessions)],
+        middleware=[guard],
         exception_handlers={HTTPException: _http_error, Exception: _crash},
     )
     app.state.context = Context(
@@ -67,7 +69,7 @@ def build_http(
         knowledge=knowledge,
         scope=scope,
         sessions=sessions,
-        throttle=LoginThrottle(clock=clock),
+        throttle=throttle,
         health=health,
         indexing=indexing,
         examples=tuple(examples),

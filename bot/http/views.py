@@ -99,14 +99,14 @@ async def login(request: Request) -> Response:
         if body is None:
             return error_response(request, 413, "body_too_large")
         offered = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0].strip()
-        if context.throttle.blocked():
+        if context.throttle.blocked(request):
             problem, status = "token_wait", 429
         elif context.sessions.token_matches(offered):
             response = RedirectResponse(target, status_code=303)
             set_cookie(request, response, SESSION_COOKIE, context.sessions.issue(), max_age_s=SESSION_DAYS * 24 * 3600)
             return response
         else:
-            context.throttle.failed()
+            context.throttle.failed(request)
             problem, status = "token_wrong", 401
     form = login_form(language, target=target, problem=problem)
     page = plain_page(language, say(language, "sign_in"), form, home=False)

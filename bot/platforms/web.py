@@ -133,13 +133,17 @@ class WebPlatform:
         return post
 
     async def vote(self, *, post_id: str, author: Author, vote: Vote, comment: str) -> None:
-        """Passes feedback on. Raises LookupError when there is no such answer that this person can see."""
+        """Passes feedback on, then shows it as given.
+
+        Raises LookupError when there is no such answer that this person can see, PlatformError when nobody listens.
+        """
         post = await asyncio.to_thread(self.posts.find, post_id)
         if post is None or not post.author.is_bot or not post.final or not post.visible_to(author.id):
             raise LookupError(post_id)
+        if self._receive is None:
+            raise PlatformError("The bot is not listening to the page yet; vote again in a moment.")
+        await self._receive(FeedbackGiven(reply_id=post_id, author=author, vote=vote, comment=comment))
         await asyncio.to_thread(self.posts.vote, post_id, author.id, vote)
-        if self._receive is not None:
-            await self._receive(FeedbackGiven(reply_id=post_id, author=author, vote=vote, comment=comment))
 
     def mentions_bot(self, text: str) -> bool:
         return self._mention.search(text) is not None

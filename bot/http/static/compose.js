@@ -19,7 +19,7 @@ export function startCompose() {
   });
   form.addEventListener("submit", send);
   // The caret belongs behind the mention that stands there already, not in front of it.
-  field.addEventListener("focus", () => field.value === `${mention} ` && focusEnd());
+  field.addEventListener("focus", () => field.value === `${mention} ` && field.selectionEnd === 0 && focusEnd());
   document.getElementById("add-mention").addEventListener("click", () => setText(`${mention} ${field.value.trimStart()}`));
   document.addEventListener("click", (event) => {
     const { example } = event.target.dataset ?? {};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -377,12 +378,17 @@ async def test_a_vote_is_kept_for_this_reader(site: Site) -> None:
         for client in (kim, lee):
             await client.get("/c/general")
         path = f"/api/posts/{post_id}/feedback"
+        assert (await kim.post(path, json={"vote": "up"})).status_code == 503, "nobody listens yet"
+        listening = asyncio.create_task(site.platform.listen(site.receive))
+        await asyncio.sleep(0)
         assert (await kim.post(path, json={"vote": "up"})).json() == {"vote": "up"}
         assert (await kim.post(path, json={"vote": "sideways"})).status_code == 422
         assert (await kim.post("/api/posts/nothing/feedback", json={"vote": "up"})).status_code == 404
         thread = f"/c/general/t/{message.id}"
         assert 'data-vote="up" data-post="' + post_id + '" aria-pressed="true"' in (await kim.get(thread)).text
         assert 'aria-pressed="true"' not in (await lee.get(thread)).text
+    await site.platform.close()
+    await listening
 
 
 # --- evidence -------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from starlette.requests import Request
 
-from bot.http.security import LoginThrottle, Sessions, host_name, local_target
+from bot.http.security import Sessions, TokenThrottle, host_name, local_target
 from tests.unit.bot.http.site import ORIGIN, Site, SteppingClock
 
 OpenSite = Callable[..., Site]
@@ -213,13 +214,24 @@ def test_a_session_ends_with_its_time_with_the_token_and_with_any_change() -> No
 
 def test_the_throttle_forgets_after_its_window() -> None:
     clock = SteppingClock()
-    throttle = LoginThrottle(clock=clock, attempts=2, window_s=60)
-    throttle.failed()
-    assert not throttle.blocked()
-    throttle.failed()
-    assert throttle.blocked()
+    throttle = TokenThrottle(clock=clock, attempts=2, window_s=60)
+    guesser, other = (Request({"type": "http", "client": (host, 1)}) for host in ("192.0.2.1", "192.0.2.2"))
+    throttle.failed(guesser)
+    assert not throttle.blocked(guesser)
+    throttle.failed(guesser)
+    assert throttle.blocked(guesser)
+    assert not throttle.blocked(other)
     clock.now += timedelta(seconds=60)
-    assert not throttle.blocked()
+    assert not throttle.blocked(guesser)
+
+
+async def test_guessing_by_header_is_slowed_down_like_guessing_by_form(open_site: OpenSite) -> None:
+    site = open_site(token="s3cret")
+    async with site.client() as client:
+        for number in range(10):
+            guess = {"authorization": f"Bearer guess-{number}"}
+            assert (await client.get("/api/status", headers=guess)).status_code == 401
+        assert (await client.get("/api/status", headers={"authorization": "Bearer s3cret"})).status_code == 429
 
 
 @pytest.mark.parametrize(

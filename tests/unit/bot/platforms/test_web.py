@@ -187,7 +187,8 @@ async def test_posts_sources_and_votes_outlive_a_restart(site: Site, tmp_path: P
     post_id = await site.platform.post(
         reply(message, "80,000원 [1].", citations=sources, notices=("낮은 관련도",), nearest=(citation(3),))
     )
-    await site.platform.vote(post_id=post_id, author=KIM, vote="down", comment="")
+    async with listening(site):
+        await site.platform.vote(post_id=post_id, author=KIM, vote="down", comment="")
     site.close()
     posts = Site(tmp_path, run="b").platform.posts
     kept = posts.find(post_id)
@@ -220,6 +221,14 @@ async def test_feedback_reaches_the_bot_and_only_for_finished_answers(site: Site
         for wrong in (message.id, "nothing"):
             with pytest.raises(LookupError):
                 await site.platform.vote(post_id=wrong, author=KIM, vote="up", comment="")
+
+
+async def test_a_vote_that_nobody_would_hear_is_not_shown_as_given(site: Site) -> None:
+    message = await site.ask("@haechi 하나")
+    post_id = await site.platform.post(reply(message, "답"))
+    with pytest.raises(PlatformError, match="not listening"):
+        await site.platform.vote(post_id=post_id, author=KIM, vote="up", comment="")
+    assert site.platform.posts.votes_of(KIM.id, "general", message.id) == {}
 
 
 async def test_an_edit_replaces_the_text_and_marks_it(site: Site) -> None:
