@@ -24,19 +24,42 @@ class RankingWeights:
 
     fused: float  # reciprocal rank fusion, 1 for the best candidate
     dense: float  # cosine, 1 for the best and 0 for the worst candidate, averaged over the vector spaces
+    dense_added: float  # the same for the question in the words of the texts
     keyword: float  # BM25 relative to the best
+    keyword_added: float  # the same with the words of the texts
     coverage: float  # share of the question's weight that the text holds
-    label: float  # the same for label or symbol and title alone
+    label: float  # the same for title, label, path and symbol alone
     passage: float  # the same for the best single line or sentence
     answer: float  # whether the text has the kind of thing that is asked for (amount, days, share, count)
     identifier: float  # whether the text is the definition that the question names
+    mentioned: float  # whether the text stands in a file that the question names
 
 
 DOCUMENT_WEIGHTS = RankingWeights(
-    fused=1.0, dense=0.3, keyword=0.2, coverage=0.6, label=0.2, passage=0.2, answer=0.15, identifier=0.0
+    fused=1.0,
+    dense=0.3,
+    dense_added=0.0,
+    keyword=0.2,
+    keyword_added=0.0,
+    coverage=0.6,
+    label=0.2,
+    passage=0.2,
+    answer=0.15,
+    identifier=0.0,
+    mentioned=0.5,
 )
 CODE_WEIGHTS = RankingWeights(
-    fused=1.0, dense=0.3, keyword=0.2, coverage=0.2, label=0.3, passage=0.0, answer=0.0, identifier=0.6
+    fused=1.0,
+    dense=0.6,
+    dense_added=0.7,
+    keyword=0.9,
+    keyword_added=0.8,
+    coverage=2.0,
+    label=1.8,
+    passage=0.0,
+    answer=0.0,
+    identifier=0.5,
+    mentioned=1.0,
 )
 
 
@@ -52,14 +75,18 @@ def rank_by_features(
     `term_weights` holds the weight of every word of the question (`coverage.term_weights`).
     """
     chosen = weights or (CODE_WEIGHTS if question.kind == "code" else DOCUMENT_WEIGHTS)
-    dense = _relative_cosines(candidates)
+    dense = _relative(candidates, "dense_scores")
+    dense_added = _relative(candidates, "added_dense_scores")
     best_rrf = max((candidate.rrf for candidate in candidates), default=0.0) or 1.0
     best_bm25 = max((candidate.keyword_score or 0.0 for candidate in candidates), default=0.0) or 1.0
+    best_added = max((candidate.added_keyword_score or 0.0 for candidate in candidates), default=0.0) or 1.0
     for candidate in candidates:
         features = text_features(question, candidate, term_weights)
         features["fused"] = candidate.rrf / best_rrf
         features["dense"] = dense.get(candidate.chunk.id, 0.0)
+        features["dense_added"] = dense_added.get(candidate.chunk.id, 0.0)
         features["keyword"] = (candidate.keyword_score or 0.0) / best_bm25
+        features["keyword_added"] = (candidate.added_keyword_score or 0.0) / best_added
         candidate.features |= features
         candidate.score = sum(getattr(chosen, name) * value for name, value in features.items())
         if question.kind == "code":
@@ -80,6 +107,7 @@ def text_features(question: Question, candidate: Candidate, term_weights: Mappin
         "passage": 0.0 if question.kind == "code" else _best_passage(question, chunk.text, term_weights),
         "answer": float(pattern is not None and pattern.search(chunk.text) is not None),
         "identifier": float(_is_named(question, chunk.locator.symbol)),
+        "mentioned": float(any(_ends_like(chunk.locator.uri, file) for file in question.files)),
     }
 
 
@@ -100,15 +128,20 @@ def _is_named(question: Question, symbol: str | None) -> bool:
     return False
 
 
-def _relative_cosines(candidates: Sequence[Candidate]) -> dict[str, float]:
+def _ends_like(uri: str, file: str) -> bool:
+    return uri == file or uri.endswith("/" + file)
+
+
+def _relative(candidates: Sequence[Candidate], scores: str) -> dict[str, float]:
     """Chunk id -> its cosine between the worst (0) and the best (1) of the candidates, averaged over vector spaces."""
-    spaces = {space for candidate in candidates for space in candidate.dense_scores}
+    by_space: dict[str, dict[str, float]] = {}
+    for candidate in candidates:
+        for space, cosine in getattr(candidate, scores).items():
+            by_space.setdefault(space, {})[candidate.chunk.id] = cosine
     relative: dict[str, float] = {}
-    for space in spaces:
-        known = [candidate.dense_scores[space] for candidate in candidates if space in candidate.dense_scores]
-        low, high = min(known), max(known)
-        for candidate in candidates:
-            if space in candidate.dense_scores:
-                share = (candidate.dense_scores[space] - low) / (high - low) if high > low else 1.0
-                relative[candidate.chunk.id] = relative.get(candidate.chunk.id, 0.0) + share / len(spaces)
+    for known in by_space.values():
+        low, high = min(known.values()), max(known.values())
+        for chunk_id, cosine in known.items():
+            share = (cosine - low) / (high - low) if high > low else 1.0
+            relative[chunk_id] = relative.get(chunk_id, 0.0) + share / len(by_space)
     return relative

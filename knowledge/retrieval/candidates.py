@@ -18,6 +18,8 @@ class Candidate:
     dense_scores: dict[str, float] = field(default_factory=dict)  # cosine similarity
     keyword_rank: int | None = None
     keyword_score: float | None = None
+    added_dense_scores: dict[str, float] = field(default_factory=dict)  # for the question in the words of the texts
+    added_keyword_score: float | None = None
     features: dict[str, float] = field(default_factory=dict)
     score: float = 0.0  # what the order is made by, higher is better
     rerank: float | None = None

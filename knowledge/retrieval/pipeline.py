@@ -153,15 +153,7 @@ class SearchPipeline:
         wanted = list(fused)[: 2 * limit]
         visible = self._catalog.visible_chunks(wanted, generations)
         candidates = {id_: Candidate(chunk=visible[id_], rrf=fused[id_]) for id_ in wanted if id_ in visible}
-        for name, hits in recalled.rankings.items():
-            for rank, (chunk_id, score) in enumerate(hits, 1):
-                if (candidate := candidates.get(chunk_id)) is None:
-                    continue
-                if name == KEYWORD:
-                    candidate.keyword_rank, candidate.keyword_score = rank, score
-                else:
-                    candidate.dense_ranks[name.removeprefix(DENSE)] = rank
-                    candidate.dense_scores[name.removeprefix(DENSE)] = score
+        _note_scores(candidates, recalled)
         return list(candidates.values())
 
     def _reranked(self, question: Question, ranked: list[Candidate], recalled: Recalled) -> list[Candidate]:
@@ -207,6 +199,27 @@ class SearchPipeline:
     def _fingerprint(self, kind: EvidenceKind, sources: Sequence[str] | Mapping[str, int]) -> Fingerprint:
         keys = {embedder.space.key for source in sources for embedder, _ in self._spaces(source)}
         return Fingerprint(kind=kind, spaces=tuple(sorted(keys)), chunking=chunking_version(kind))
+
+
+def _note_scores(candidates: Mapping[str, Candidate], recalled: Recalled) -> None:
+    """Writes into each candidate what every ranking said of it."""
+    for name, hits in recalled.rankings.items():
+        space = name.removeprefix(DENSE)
+        for rank, (chunk_id, score) in enumerate(hits, 1):
+            if (candidate := candidates.get(chunk_id)) is None:
+                continue
+            if name == KEYWORD:
+                candidate.keyword_rank, candidate.keyword_score = rank, score
+            else:
+                candidate.dense_ranks[space], candidate.dense_scores[space] = rank, score
+    for name, hits in recalled.added.items():
+        for chunk_id, score in hits:
+            if (candidate := candidates.get(chunk_id)) is None:
+                continue
+            if name == KEYWORD:
+                candidate.added_keyword_score = score
+            else:
+                candidate.added_dense_scores[name.removeprefix(DENSE)] = score
 
 
 def _unranked(question: Question, chunks: Sequence[Chunk], weights: Mapping[str, float]) -> list[Candidate]:

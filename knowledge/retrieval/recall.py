@@ -16,7 +16,6 @@ from knowledge.retrieval.question import Question
 from knowledge.types import ToolStatus
 
 KEYWORD = "keyword"
-KEYWORD_ADDED = "keyword+"  # the words of the lexicons
 DENSE = "dense:"  # + name of the vector space
 _CACHED_QUERIES = 256
 
