@@ -55,6 +55,11 @@ def extract(content: bytes, *, name: str) -> Extraction:
         return extractor(content, name=name)
     if found.format == "encrypted-ooxml":
         raise UnreadableFile(f"{name} is {found.description}; save a copy without the password.")
+    if found.format == "ole":
+        raise UnreadableFile(
+            f"{name} is {found.description} in which no document is found; copy the file again from where it came, or "
+            "open it in its program and save it anew."
+        )
     raise UnsupportedFormat(
         f"{name} is {found.description}, which this version does not read; "
         "save it as PDF with text, DOCX, Markdown or plain text."

@@ -7,7 +7,7 @@ from typing import Any
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.decoding import decode
-from knowledge.extract.html_body import HtmlBodyReader, is_boilerplate
+from knowledge.extract.html_body import HtmlBodyReader
 from knowledge.extract.titles import confirmed_title
 from knowledge.types import Block, Extraction
 
@@ -41,11 +41,17 @@ def extract_html(content: bytes, *, name: str) -> Extraction:
         raise UnreadableFile(f"{name} is larger than {MAX_BYTES // 2**20} MB; split the page or remove it.")
     text, warnings = _decoded(content, name=name)
     text = _SERVER_CODE.sub(" ", text).strip()
-    parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
+    parser = lxml.html.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
+    )
     try:
         root = lxml.html.document_fromstring(text.encode("utf-8", errors="ignore") or b" ", parser=parser)
     except (lxml.etree.LxmlError, ValueError, AssertionError) as error:
         raise _no_text(name) from error
+    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):  # the parser gave up half-way
+        raise UnreadableFile(
+            f"{name} is an HTML page that nests its elements too deeply to be read; print it to PDF, or remove it."
+        )
     blocks = HtmlBodyReader().read(_content(root))
     if not any(block.text.strip() or block.rows for block in blocks):
         raise _no_text(name)
@@ -102,5 +108,5 @@ def _title(root: Any, blocks: list[Block]) -> str | None:
     if len(tops) == 1:
         return tops[0]
     element = root.find(".//title")
-    said = " ".join(element.text_content().split()) if element is not None and not is_boilerplate(element) else ""
+    said = " ".join(element.text_content().split()) if element is not None else ""
     return confirmed_title(re.split(r"\s[|>:\-–]\s", said)[0], blocks) or confirmed_title(said, blocks)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from knowledge.extract.decoding import clean_text
-from knowledge.extract.merged_cells import MAX_COLUMNS, SpannedCell, flat_text, table_blocks
+from knowledge.extract.merged_cells import SpannedCell, flat_text, table_blocks
 from knowledge.types import Block
 
 _DROPPED = frozenset({
@@ -32,7 +32,7 @@ _OWN_MARKER = re.compile(r"(?:[①-⑳㉠-㉻⑴-⒇•·\-*※○●□■◦�
 _SPACES = re.compile(r"[ \t\r\f\v\u00a0]*\n[ \t\r\f\v\u00a0]*|[ \t\r\f\v\u00a0]+")
 _LINE_END = "\u2028"  # a <br>, until white space has been collapsed
 _MAX_DEPTH = 150  # deeper than that, an element's text is taken as one paragraph
-_MAX_ROW_SPAN = 10_000
+_MAX_ROW_SPAN, _MAX_COLUMN_SPAN = 65_534, 1_000  # as browsers limit them
 
 
 def is_boilerplate(element: Any) -> bool:
@@ -161,8 +161,8 @@ def _table(table: Any, depth: int) -> list[Block]:
                 continue
             while occupied.get(column, 0) > number:
                 column += 1
-            row_span = _span(element, "rowspan", _MAX_ROW_SPAN, len(rows) - number)
-            column_span = _span(element, "colspan", MAX_COLUMNS, 1)
+            row_span = min(_span(element, "rowspan", _MAX_ROW_SPAN, _MAX_ROW_SPAN), len(rows) - number)
+            column_span = _span(element, "colspan", _MAX_COLUMN_SPAN, 1)
             blocks = HtmlBodyReader().read(element, depth + 1)
             cells.append(
                 SpannedCell(row=number, column=column, row_span=row_span, column_span=column_span, blocks=tuple(blocks))

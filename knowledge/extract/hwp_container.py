@@ -24,6 +24,8 @@ _DISTRIBUTE_DOC_DATA = 28
 _COMPRESSED, _PASSWORD, _DISTRIBUTION = 0x1, 0x2, 0x4
 _DRM = 0x10 | 0x100 | 0x400  # DRM, certificate encryption, certificate DRM
 _TRACKED_CHANGES = 0x4000
+_TITLE, _WIDE_TEXT = 2, 0x1F
+_MAX_SUMMARY_BYTES, _MAX_PROPERTIES = 65_536, 100
 # what olefile raises on damaged sector tables is whatever Python raises on them
 _OLE_ERRORS = (
     OSError, ValueError, IndexError, TypeError, AttributeError, KeyError, RecursionError, MemoryError, OverflowError,
@@ -133,14 +135,21 @@ def _decrypt(data: bytes, *, name: str) -> bytes:
 
 
 def _summary_title(ole: olefile.OleFileIO) -> str | None:
-    """The title of the summary, None when there is none; it is often a leftover of a template."""
+    """The title of the summary, None when there is none; it is often a leftover of a template.
+
+    Read by hand: a property set is a list of (number, offset) pairs, and olefile follows damaged ones without end.
+    """
     stream = "\x05HwpSummaryInformation"
     try:
-        if not ole.exists(stream):
-            return None
-        title = ole.getproperties(stream, no_conversion=None).get(2)
+        data = bytes(ole.openstream(stream).read(_MAX_SUMMARY_BYTES)) if ole.exists(stream) else b""
+        (start,) = struct.unpack_from("<I", data, 44)
+        (count,) = struct.unpack_from("<I", data, start + 4)
+        for number in range(min(count, _MAX_PROPERTIES)):
+            key, offset = struct.unpack_from("<II", data, start + 8 + 8 * number)
+            kind, length = struct.unpack_from("<II", data, start + offset) if key == _TITLE else (0, 0)
+            if kind == _WIDE_TEXT:
+                raw = data[start + offset + 8 : start + offset + 8 + 2 * length]
+                return raw.decode("utf-16-le", errors="ignore").split("\x00")[0].strip() or None
     except _OLE_ERRORS:
         return None
-    if isinstance(title, bytes):
-        title = title.decode("utf-8", errors="ignore")
-    return str(title).split("\x00")[0].strip() or None if title else None  # the length in the file is not in characters
+    return None

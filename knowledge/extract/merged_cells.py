@@ -5,6 +5,7 @@ Tables that only serve as a frame (one cell, one column, articles beside their t
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,8 @@ from dataclasses import dataclass
 from knowledge.extract.text import table_block
 from knowledge.types import Block
 
-MAX_ROWS = 100_000
-MAX_COLUMNS = 2_000
 MAX_GRID_CELLS = 2_000_000
+_MAX_COVERED = 4 * MAX_GRID_CELLS  # places that all spans together may cover; beyond it a cell covers its own only
 _MAX_REPEATED_CHARS = 4_000_000  # beyond it a merged cell's text stands in its first row and column only
 
 _WRITTEN_DOWNWARDS = re.compile(r"[가-힣](?:\n[가-힣])+")
@@ -65,13 +65,13 @@ def table_blocks(cells: Sequence[SpannedCell], *, caption: str = "", page: int |
 
     Rows and columns in which no cell begins are left out (they would repeat their neighbour), as are empty ones.
     """
-    kept = [cell for cell in cells if 0 <= cell.row < MAX_ROWS and 0 <= cell.column < MAX_COLUMNS]
-    grid = _fill(kept)
     head = [Block(kind="paragraph", text=caption, page=page)] if caption else []
-    if not any(text.strip() for row in grid for text in row):
+    origin = _origin_grid(cells)
+    if all(len(set(row)) == 1 for row in origin):  # also when the grid would be too large to be a table
+        return head + [block for cell in sorted(cells, key=lambda c: (c.row, c.column)) for block in cell.blocks]
+    grid = _fill(cells, origin)
+    if not grid:
         return head
-    if all(len(set(row)) == 1 for row in _origin_grid(kept)):
-        return head + [block for cell in sorted(kept, key=lambda c: (c.row, c.column)) for block in cell.blocks]
     if _articles_beside_titles(grid):
         return head + [_article(row, page) for row in grid]
     return [*head, table_block(grid, page=page)]
@@ -85,31 +85,37 @@ def _place(cells: Sequence[SpannedCell]) -> tuple[dict[int, int], dict[int, int]
 
 
 def _origin_grid(cells: Sequence[SpannedCell]) -> list[list[int]]:
-    """The number of the cell that covers each place, -1 where none does. Later cells never cover earlier ones."""
+    """The number of the cell that covers each place, -1 where none does; [] when there would be too many places.
+
+    Later cells never cover earlier ones, and every cell keeps the place where it begins.
+    """
     rows, columns = _place(cells)
     if len(rows) * len(columns) > MAX_GRID_CELLS:
         return []
     grid = [[-1] * len(columns) for _ in rows]
     ordered_rows, ordered_columns = sorted(rows), sorted(columns)
+    budget = _MAX_COVERED
     for number, cell in enumerate(cells):
-        for place in _covered(ordered_rows, rows[cell.row], cell.row + max(1, cell.row_span)):
-            line = grid[place]
-            for column in _covered(ordered_columns, columns[cell.column], cell.column + max(1, cell.column_span)):
-                if line[column] < 0 or (place == rows[cell.row] and column == columns[cell.column]):
-                    line[column] = number
+        first_row, first_column = rows[cell.row], columns[cell.column]
+        down = _covered(ordered_rows, first_row, cell.row + cell.row_span)
+        across = _covered(ordered_columns, first_column, cell.column + cell.column_span)
+        budget -= len(down) * len(across)
+        if budget >= 0:
+            for place in down:
+                line = grid[place]
+                for column in across:
+                    if line[column] < 0:
+                        line[column] = number
+        grid[first_row][first_column] = number
     return grid
 
 
 def _covered(ordered: Sequence[int], first: int, end: int) -> range:
-    last = first + 1
-    while last < len(ordered) and ordered[last] < end:
-        last += 1
-    return range(first, last)
+    return range(first, max(first + 1, bisect.bisect_left(ordered, end)))
 
 
-def _fill(cells: Sequence[SpannedCell]) -> list[tuple[str, ...]]:
+def _fill(cells: Sequence[SpannedCell], origin: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
     texts = [cell.text for cell in cells]
-    origin = _origin_grid(cells)
     total = sum(len(texts[number]) for line in origin for number in line if number >= 0)
     seen: set[int] = set()
     filled: list[tuple[str, ...]] = []

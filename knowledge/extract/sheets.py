@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import warnings
 import zipfile
 from typing import Any
@@ -18,7 +19,7 @@ _MAX_BYTES_WITH_STYLES = 48 * 1024 * 1024  # of XML; a larger workbook is read r
 # what the two libraries raise on damaged workbooks is whatever Python raises on them
 _LIBRARY_ERRORS = (
     ValueError, KeyError, TypeError, IndexError, AttributeError, OSError, EOFError, AssertionError, RecursionError,
-    OverflowError, UnicodeError, ArithmeticError, SyntaxError, NotImplementedError, zipfile.BadZipFile,
+    OverflowError, UnicodeError, ArithmeticError, SyntaxError, NotImplementedError, zipfile.BadZipFile, struct.error,
 )  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def extract_xls(content: bytes, *, name: str) -> Extraction:
     try:
         try:
             book = xlrd.open_workbook(file_contents=content, formatting_info=True, logfile=io.StringIO())
-        except (NotImplementedError, AssertionError, KeyError, IndexError):
+        except (NotImplementedError, AssertionError, KeyError, IndexError, struct.error):
             book = xlrd.open_workbook(file_contents=content, logfile=io.StringIO())
             remarks.append("number formats could not be read; numbers are shown as stored")
         sheets = _xls_sheets(book, remarks)
