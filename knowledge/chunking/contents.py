@@ -18,6 +18,7 @@ _HEADING = re.compile(
     re.I,
 )
 _MAX_GAP_LINES = 6
+_MAX_ENTRY_CHARS = 300
 _MIN_RUN = 3
 
 
@@ -36,18 +37,18 @@ def _mark_leader_runs(pieces: Sequence[Piece], dropped: set[int]) -> None:
     pages: list[int] = []
 
     def close() -> None:
-        enough = len(run) >= _MIN_RUN or (len(run) == 2 and run[0] > 0 and _HEADING.match(pieces[run[0] - 1].text))
+        enough = len(run) >= _MIN_RUN or (len(run) == 2 and run[0] > 0 and _search(_HEADING, pieces[run[0] - 1].text))
         rising = sum(a <= b for a, b in itertools.pairwise(pages)) >= 0.8 * (len(pages) - 1)
         told = sum(1 for index in run if read_marker(pieces[index].text)) + len(pages)
         if enough and rising and told >= 0.6 * len(run):
             dropped.update(range(run[0], run[-1] + 1))
-            if run[0] > 0 and _HEADING.match(pieces[run[0] - 1].text):
+            if run[0] > 0 and _search(_HEADING, pieces[run[0] - 1].text):
                 dropped.add(run[0] - 1)
         run.clear()
         pages.clear()
 
     for index, piece in enumerate(pieces):
-        leaders = _LEADERS.search(piece.text) if piece.kind in ("line", "heading") else None
+        leaders = _search(_LEADERS, piece.text) if piece.kind in ("line", "heading") else None
         if leaders and leaders.start() > 0:
             run.append(index)
             if leaders[1]:
@@ -57,11 +58,16 @@ def _mark_leader_runs(pieces: Sequence[Piece], dropped: set[int]) -> None:
     close()
 
 
+def _search(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """A match in a line that is short enough to be an entry; the patterns take quadratic time on endless dots."""
+    return pattern.search(text) if len(text) <= _MAX_ENTRY_CHARS else None
+
+
 def _mark_after_headings(pieces: Sequence[Piece], dropped: set[int]) -> None:
     """What follows a line such as 목차 or 찾아보기 while lines end in page numbers."""
     index = 0
     while index < len(pieces):
-        if not _HEADING.match(pieces[index].text):
+        if not _search(_HEADING, pieces[index].text):
             index += 1
             continue
         last = index
@@ -69,7 +75,7 @@ def _mark_after_headings(pieces: Sequence[Piece], dropped: set[int]) -> None:
         cursor = index + 1
         while cursor < len(pieces) and cursor - last <= _MAX_GAP_LINES:
             text = pieces[cursor].text
-            if _PAGE_AT_END.search(text) or _LEADERS.search(text) or cursor in dropped:
+            if _search(_PAGE_AT_END, text) or _search(_LEADERS, text) or cursor in dropped:
                 entries += 1
                 last = cursor
             elif len(text) > 60 or is_sentence(text):
@@ -93,7 +99,7 @@ def _mark_repeated_headings(pieces: Sequence[Piece], dropped: set[int]) -> None:
         # each must return beyond the run itself: forms that repeat inside one list are no contents page
         if len(run) >= _MIN_RUN and all(last_seen[keys[i] or ""] > run[-1] for i in run):
             dropped.update(run)
-            if run[0] > 0 and _HEADING.match(pieces[run[0] - 1].text):
+            if run[0] > 0 and _search(_HEADING, pieces[run[0] - 1].text):
                 dropped.add(run[0] - 1)
         run = []
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 MarkerKind = Literal["division", "article", "appendix", "supplement"]
 
-_LEAD = r"^[\s\u3000]*(?:#{1,6}\s+)?(?:\*\*)?\s*"
+_LEAD = r"^(?:#{1,6}\s+)?(?:\*\*\s*)?"
 _ARTICLE = re.compile(_LEAD + r"[제第]\s*(\d{1,4})\s*[조條](?:\s*의\s*(\d{1,3})(?!\d))?(.*)$", re.S)
 _DIVISION = re.compile(_LEAD + r"[제第]\s*(\d{1,3})\s*([편장절관編章節])(?:\s*의\s*(\d{1,2}))?(.*)$", re.S)
 _SUPPLEMENT = re.compile(_LEAD + r"([\[<〈【(（]?)\s*부\s*칙\s*[\]>〉】)）]?(.*)$", re.S)
@@ -43,6 +43,7 @@ _REVISION_OPEN = re.compile(r"[<〈(\[（【]\s*(?:개정|신설|삭제|전문�
 _SENTENCE_END = re.compile(r"(?:다|요|것)\s*[.。]\s*$|(?<=[가-힣])(?:다|[음임함됨]\.?)\s*$|[,;]\s*$")
 _DELETED_RANGE = re.compile(r"^\s*(?:부터|내지|~|～|-|및|,|·|ㆍ)\s*제?\s*\d+\s*조?.{0,40}(?:삭\s*제|생\s*략)")
 _MAX_TITLE_CHARS = 60
+_MAX_READ_CHARS = 400  # of a line: whether it opens something shows at its start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,7 @@ def article_anchor(number: str) -> str:
 
 def read_marker(line: str) -> Marker | None:
     """What `line` opens, or None for ordinary text and references."""
+    line = line.lstrip()[:_MAX_READ_CHARS]
     start = line.lstrip(" \t\u3000#*")[:1]
     if start in "제第":
         return _read_article(line) or _read_division(line)

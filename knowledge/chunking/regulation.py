@@ -247,7 +247,7 @@ class _Reader:
     def _with_title_below(self, marker: Marker, index: int) -> Marker:
         """The title of an appendix often stands on the next line, behind revision marks and (제N조 관련)."""
         for other in self._pieces[index + 1 : index + 1 + _APPENDIX_TITLE_LINES]:
-            text = other.text.strip()
+            text = other.text.strip()[:_MAX_NAMES_CHARS]
             title = close_up(strip_revisions(text))
             if not title or _RELATED.match(title):
                 continue

@@ -12,7 +12,7 @@ from knowledge.chunking.pieces import Piece
 TARGET_CHARS = 900
 LIMIT_CHARS = 1_400
 _MAX_HEAD_CHARS = 400
-_SENTENCE_BORDER = re.compile(r"(?<=[.。?!;])\s+|(?<=다\.)|\s+(?=[①-⑳])|\n+")
+_SENTENCE_BORDER = re.compile(r"(?<=[.。?!;])\s+|(?<=다\.)|\s(?=[①-⑳])|\n+")
 _WORD_BORDER = re.compile(r"(?<=\s)|(?<=\|)")
 
 
@@ -106,12 +106,12 @@ def _cut(text: str, border: re.Pattern[str], room: int) -> list[str]:
             continue
         line = ""
         for word in _WORD_BORDER.split(sentence):
-            while len(word) > room:
+            if len(word) > room:
                 if line:
                     pieces.append(line)
                     line = ""
-                pieces.append(word[:room])
-                word = word[room:]
+                *full, word = (word[start : start + room] for start in range(0, len(word), room))
+                pieces.extend(full)
             if len(line) + len(word) > room:
                 pieces.append(line)
                 line = ""

@@ -41,7 +41,7 @@ def extract_docx(content: bytes, *, name: str) -> Extraction:
 def _open(content: bytes, *, name: str) -> Any:
     import docx
     from docx.opc.exceptions import PackageNotFoundError
-    from lxml.etree import LxmlError  # type: ignore[import-untyped]
+    from lxml.etree import LxmlError
 
     try:
         document = docx.Document(io.BytesIO(content))

@@ -235,7 +235,7 @@ def _root(part: Any) -> Any:
     if element is not None:
         return element
     from docx.oxml.parser import parse_xml
-    from lxml.etree import XMLSyntaxError  # type: ignore[import-untyped]
+    from lxml.etree import XMLSyntaxError
 
     try:
         return parse_xml(part.blob)

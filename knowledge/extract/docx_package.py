@@ -29,8 +29,8 @@ def check_package(content: bytes, *, name: str) -> None:
                     data = archive.read(member)
                     if any(doctype in data for doctype in _DOCTYPES):
                         raise UnreadableFile(
-                            f"{name} declares a document type in {member.filename}, which Office and Hangul never write "
-                            "and entity attacks need; it was not opened. Save it anew from there if you trust it."
+                            f"{name} declares a document type in {member.filename}, which Office and Hangul never "
+                            "write and entity attacks need; it was not opened. Save it anew from there if you trust it."
                         )
     except UnreadableFile:
         raise

@@ -13,7 +13,7 @@ from knowledge.types import Block
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.S)
 _TITLE = re.compile(r"^title:\s*[\"']?(.*?)[\"']?\s*$", re.M)
-_TAG = re.compile(r"</?[A-Za-z][^>]*>|<!--.*?-->", re.S)
+_TAG = re.compile(r"</?[A-Za-z][^>]{0,500}>|<!--.{0,2000}?-->", re.S)  # bounded: files can be hostile
 
 
 def markdown_blocks(text: str) -> tuple[str | None, tuple[Block, ...]]:
@@ -31,6 +31,8 @@ def markdown_blocks(text: str) -> tuple[str | None, tuple[Block, ...]]:
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     for group in _top_level(tokens):
         blocks.extend(_block(group, offset))
+    if not any(block.text for block in blocks):  # marks nested too deeply to be meant as such
+        blocks = plain_blocks(text.split("\n"), first_line=offset + 1)
     if title is None:
         top = [block for block in blocks if block.kind == "heading" and block.level == 1]
         title = top[0].text if len(top) == 1 else None

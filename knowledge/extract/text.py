@@ -10,7 +10,9 @@ from knowledge.types import Block, Extraction
 
 _MARKDOWN_SIGNS = (
     re.compile(r"^#{1,6} +\S", re.M),  # ATX heading
-    re.compile(r"^\s*\|?(?:\s*:?-{3,}:?\s*\|)+\s*:?-*:?\s*\|?\s*$", re.M),  # the rule under a table's header
+    re.compile(
+        r"^[ \t]{0,8}\|?(?:[ \t]{0,8}:?-{3,}:?[ \t]{0,8}\|)+[ \t]{0,8}:?-*:?[ \t]{0,8}\|?[ \t]{0,8}$", re.M
+    ),  # the rule under a table's header
     re.compile(r"^(?:```|~~~)", re.M),
     re.compile(r"\A---\n(?:[^\n]*\n){1,60}?---\n"),  # front matter
 )

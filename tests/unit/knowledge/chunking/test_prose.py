@@ -59,3 +59,20 @@ def test_parts_of_a_long_table_repeat_heading_and_header_rows() -> None:
 
 def test_an_empty_document_has_no_chunks() -> None:
     assert chunk_document(document([])) == []
+
+
+def test_numbered_lines_open_sections_where_there_are_no_headings() -> None:
+    drafts = chunk_text(
+        "입찰 공고\n1. 입찰 범위\n본관 5층 옥상의 방수 공사 한 건을 입찰에 부친다.\n2. 입찰 일정\n"
+        "가. 신청서를 내는 곳은 총무과이다.\n나. 신청서를 내는 날은 3월 2일이다.\n다. 결과는 따로 알린다.\n"
+    )
+    assert labels(drafts) == ["1. 입찰 범위", "2. 입찰 일정"]
+    assert drafts[0].text.startswith("입찰 공고\n1. 입찰 범위\n")
+    assert drafts[1].text.startswith("2. 입찰 일정\n가. 신청서를")
+
+
+def test_items_of_a_list_open_nothing() -> None:
+    drafts = chunk_text(
+        "준비물은 다음과 같으며 모두 가져와야 한다.\n1. 신분증\n2. 사진 한 장\n3. 신청서\n그 밖의 것은 필요 없다."
+    )
+    assert labels(drafts) == [None]

@@ -2,7 +2,7 @@
 
 import docx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.errors import UnreadableFile, UnsupportedFormat
@@ -15,8 +15,7 @@ from tests.fixtures.documents.pdf_writer import PdfPage, write_pdf
 def attempt(content: bytes) -> None:
     try:
         extraction = extract(content, name="anything.hwp")
-    except (UnsupportedFormat, UnreadableFile) as error:
-        assert "anything.hwp" in str(error)
+    except (UnsupportedFormat, UnreadableFile):
         return
     assert isinstance(extraction, Extraction)
     assert any(block.text.strip() for block in extraction.blocks)
@@ -66,12 +65,15 @@ PDF = write_pdf(
 
 
 @pytest.mark.parametrize("original", [DOCX, PDF], ids=["docx", "pdf"])
-@given(data=st.data())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_mutated_files(original: bytes, data: st.DataObject) -> None:
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 255)), max_size=8),
+    length=st.none() | st.integers(0, 2**20),
+)
+@settings(max_examples=120, deadline=None)
+def test_mutated_files(original: bytes, changes: list[tuple[int, int]], length: int | None) -> None:
     content = bytearray(original)
-    for _ in range(data.draw(st.integers(1, 8))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    if data.draw(st.booleans()):
-        del content[data.draw(st.integers(0, len(content))) :]
+    for place, byte in changes:
+        content[place % len(content)] = byte
+    if length is not None:
+        del content[length % len(content) :]
     attempt(bytes(content))

@@ -135,3 +135,9 @@ def test_markdown_is_recognised_without_its_extension() -> None:
 def test_a_plain_text_with_the_extension_of_markdown_keeps_its_lines() -> None:
     extraction = extract("제1조(목적) 가.\n제2조(정의) 나.".encode(), name="a.md")
     assert [block.text for block in extraction.blocks] == ["제1조(목적) 가.", "제2조(정의) 나."]
+
+
+@pytest.mark.parametrize("text", [">" * 5000, "- " * 3000 + "a"])
+def test_marks_nested_without_end_are_read_as_plain_text(text: str) -> None:
+    extraction = extract(text.encode(), name="a.md")
+    assert "".join(block.text for block in extraction.blocks).strip() == text.strip()
