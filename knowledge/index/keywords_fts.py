@@ -113,28 +113,32 @@ def _candidates(
             break
         affordable.append(term)
     if affordable:
-        return _ranked(connection, " OR ".join(map(_quoted, affordable)), ranges, wanted)
+        return _ranked(connection, " OR ".join(map(_quoted, affordable)), ranges, wanted, rows=RAREST_BUDGET)
     # Every term is common: chunks that hold the rarest of them together come first, and a cut list of any otherwise.
-    together = _ranked(connection, " AND ".join(map(_quoted, rarest_first[:3])), ranges, wanted)
-    if len(together) >= wanted // 4:
-        return together
-    return list(dict.fromkeys([*together, *_ranked(connection, _quoted(rarest_first[0]), ranges, wanted)]))
+    found: dict[int, None] = {}
+    for terms in (rarest_first[:3], rarest_first[:1]):
+        if len(found) < wanted // 4:
+            match = " AND ".join(map(_quoted, terms))
+            found.update(dict.fromkeys(_ranked(connection, match, ranges, wanted, rows=MATCH_BUDGET)))
+    return list(found)
 
 
-def _ranked(connection: sqlite3.Connection, match: str, ranges: Sequence[tuple[int, int]], wanted: int) -> list[int]:
+def _ranked(
+    connection: sqlite3.Connection, match: str, ranges: Sequence[tuple[int, int]], wanted: int, *, rows: int
+) -> list[int]:
+    """Row numbers by FTS5's own BM25, of the first `rows` matches: the work is bounded however common the terms are."""
     found: list[tuple[float, int]] = []
     for first, last in ranges:
-        # the inner limit bounds the work however common the terms are
-        rows = connection.execute(
-            f"""
+        ranked = connection.execute(
+            """
             SELECT score, number FROM (
                 SELECT rowid AS number, bm25(keywords) AS score FROM keywords
-                WHERE keywords MATCH ? AND rowid BETWEEN ? AND ? LIMIT {RAREST_BUDGET}
+                WHERE keywords MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?
             ) ORDER BY score LIMIT ?
             """,
-            (match, first, last, wanted),
+            (match, first, last, rows, wanted),
         )
-        found.extend((row[0], row[1]) for row in rows)
+        found.extend((row[0], row[1]) for row in ranked)
     return [number for _, number in sorted(found)[:wanted]]
 
 

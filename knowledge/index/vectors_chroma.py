@@ -21,13 +21,16 @@ from knowledge.ports import Vectors
 UPSERT_BATCH = 2_000  # Chroma refuses more than 5,461
 DELETE_BATCH = 2_000
 READ_BATCH = 20_000
+CONNECT_TIMEOUT_S = 10.0
+REQUEST_TIMEOUT_S = 60.0
 
 
 class ChromaIndex:
     """Vectors in Chroma collections, compared by cosine."""
 
-    def __init__(self, client: Any, *, place: str) -> None:
+    def __init__(self, client: Any, *, place: str, close: Callable[[], None] | None = None) -> None:
         self._client = client
+        self._close = close
         self._place = place
         self._collections: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -59,18 +62,24 @@ class ChromaIndex:
     def server(cls, url: str) -> ChromaIndex:
         """The index of a Chroma server. Raises ToolDown when it does not answer."""
         import chromadb
+        import httpx
         from chromadb.config import Settings
 
         parts = urlsplit(url)
         secure = parts.scheme == "https"
         with _translated(url):
+            # asked first, because a client that fails to connect keeps its connections open for good
+            httpx.get(f"{url.rstrip('/')}/api/v2/heartbeat", timeout=CONNECT_TIMEOUT_S).raise_for_status()
             client = chromadb.HttpClient(
                 host=parts.hostname or "127.0.0.1",
                 port=parts.port or (443 if secure else 8000),
                 ssl=secure,
                 settings=Settings(anonymized_telemetry=False),
             )
-            client.heartbeat()
+        session = getattr(client._server, "_session", None)
+        if isinstance(session, httpx.Client):
+            session.timeout = httpx.Timeout(REQUEST_TIMEOUT_S)  # Chroma itself would wait forever
+            return cls(client, place=url, close=session.close)
         return cls(client, place=url)
 
     def upsert(self, collection: str, ids: Sequence[str], vectors: Vectors) -> None:
@@ -140,9 +149,9 @@ class ChromaIndex:
     def close(self) -> None:
         with self._lock:
             self._collections.clear()
-        close = getattr(self._client, "close", None)
-        if close is not None:
-            close()
+        self._client.close()
+        if self._close is not None:
+            self._close()
 
     def _collection(self, name: str, *, create: bool) -> Any:
         import chromadb.errors

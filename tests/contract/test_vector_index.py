@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import select
+import socket
+import subprocess
+import sys
+import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
+from knowledge.errors import ToolDown
 from knowledge.index.vectors_chroma import ChromaIndex
 from knowledge.ports import VectorIndex, Vectors
 from tests.fakes.vector_index import MemoryVectorIndex
@@ -15,13 +24,53 @@ from tests.fakes.vector_index import MemoryVectorIndex
 COLLECTION = "haechi-test-rules.e5-4-0123456789"
 
 
-@pytest.fixture(params=["chroma", "memory"])
+@pytest.fixture(params=["chroma", "server", "memory"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorIndex]:
-    opened: VectorIndex = (
-        ChromaIndex.embedded(tmp_path / "chroma") if request.param == "chroma" else MemoryVectorIndex()
-    )
+    opened: VectorIndex
+    if request.param == "server":
+        opened = ChromaIndex.server(request.getfixturevalue("server_url"))
+        for name in opened.collections():
+            opened.drop(name)
+    elif request.param == "chroma":
+        opened = ChromaIndex.embedded(tmp_path / "chroma")
+    else:
+        opened = MemoryVectorIndex()
     yield opened
     opened.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # Chroma's own client leaves a connection to the collector
+        del opened
+        gc.collect()
+
+
+@pytest.fixture(scope="module")
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Chroma server of its own on a free port of this machine."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("chroma")), "run", "--host", "127.0.0.1", "--port", str(port)]
+    folder = tmp_path_factory.mktemp("server")
+    server = subprocess.Popen([*command, "--path", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_it_answers(url, server)
+        yield url
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            httpx.get(f"{url}/api/v2/heartbeat").raise_for_status()
+        except httpx.HTTPError:
+            select.select([], [], [], 0.1)
+        else:
+            return
+    raise AssertionError("the Chroma server did not start")
 
 
 def unit(*numbers: float) -> Vectors:
@@ -93,3 +142,11 @@ def test_collections_are_apart_and_can_be_dropped_and_made_again(index: VectorIn
     assert index.search(COLLECTION, unit(1, 0, 0, 0), 1) == []
     index.upsert(COLLECTION, ["z"], random_unit(1, 4))
     assert index.ids(COLLECTION) == {"z"}
+
+
+def test_a_server_that_does_not_answer_is_down() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    with pytest.raises(ToolDown, match=str(port)):
+        ChromaIndex.server(f"http://127.0.0.1:{port}")
