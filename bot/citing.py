@@ -76,10 +76,9 @@ class EvidenceIndex:
     def sanitise(self, text: str) -> str:
         """`text` without links, images, HTML and mentions that the evidence does not hold."""
         text = _REFERENCE.sub("", text)
-        text = _IMAGE.sub(r"\1", text)
+        text = _TAG.sub("", _BROADCAST.sub("", _IMAGE.sub(r"\1", text)))
         text = _LINK.sub(lambda m: m[1] if not m[1].isdigit() else f"[{m[1]}]", text)
         text = _ADDRESS.sub(lambda m: _shown_address(m[0]) if m[0].strip("<>") in self._addresses else "", text)
-        text = _TAG.sub("", _BROADCAST.sub("", text))
         return _MENTION.sub("", text)
 
     def _without_unknown_markers(self, text: str) -> str:

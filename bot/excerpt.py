@@ -135,10 +135,12 @@ def choose_parts(parts: Sequence[Part], terms: Sequence[str], analyze: Analyze) 
         if number not in shown:
             skipped = True
             continue
-        if skipped and (paragraph or chosen):
+        if skipped:
             paragraph.append("… ")
         skipped = False
         paragraph.append(part.text + ("\n" if part.ends_line else " "))
+    if skipped and paragraph:
+        paragraph.append("…")
     end_paragraph()
     return chosen
 
@@ -150,12 +152,16 @@ def code_window(text: str, terms: Sequence[str], analyze: Analyze) -> str:
         return "\n".join(lines)
     hits = [_score(analyze(line), terms) for line in lines]
     head = 4
-    size = CODE_LINES - head - 1
-    best = max(range(head, len(lines) - size + 1), key=lambda start: (sum(hits[start : start + size]), -start))
-    if best <= head + 1 or sum(hits[best : best + size]) == 0:
+    size = CODE_LINES - head - 2  # room for the signs of what is left out
+    starts = range(head, len(lines) - size + 1)
+    most = max(sum(hits[start : start + size]) for start in starts)
+    if most == 0 or sum(hits[: CODE_LINES - 1]) >= most:
         return "\n".join([*lines[: CODE_LINES - 1], "…"])
+    equal = [start for start in starts if sum(hits[start : start + size]) == most]
+    best = equal[len(equal) // 2]  # so that what was found stands in the middle
     tail = ["…"] if best + size < len(lines) else []
-    return "\n".join([*lines[:head], "…", *lines[best : best + size - len(tail)], *tail])
+    gap = ["…"] if best > head else []
+    return "\n".join([*lines[:head], *gap, *lines[best : best + size], *tail])
 
 
 def _choose_prose(parts: Sequence[TextPart], terms: Sequence[str], analyze: Analyze) -> set[int]:

@@ -1,0 +1,123 @@
+"""Quotes show the part that answers, keep rows whole, and can do nothing but be read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bot.evidence_text import escape_text, fence, table
+from bot.excerpt import CODE_LINES, EXCERPT_ROWS, code_window, excerpt_of
+from knowledge.analysis import analyze, analyze_query
+from knowledge.types import Chunk, Locator
+
+MARKDOWN = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable(["table", "strikethrough"])
+
+
+def chunk(text, *, kind="docs", uri="a.md"):
+    return Chunk(
+        id="c", document_id="d", kind="article", text=text, index_text=text, ordinal=0, tokens=1, group="g",
+        evidence_kind=kind, title="규정", locator=Locator(source="s", uri=uri, revision="r"),
+    )  # fmt: skip
+
+
+def quote(text, question, **options):
+    return excerpt_of(chunk(text, **options), analyze_query(question), analyze, more_rows="({n} more)")
+
+
+def test_a_short_article_is_quoted_whole():
+    text = "제2조(연차휴가)\n① 15일을 준다.\n② 1일을 더한다."
+    assert [line.strip() for line in quote(text, "연차").markdown.splitlines()] == text.splitlines()
+
+
+def test_of_a_long_article_the_sentences_with_the_questions_words_are_quoted():
+    filler = [f"제{n}항에서 정하는 일반적인 사항은 따로 정하는 바에 따라 시행하기로 한다." for n in range(1, 40)]
+    filler.insert(20, "경조사 휴가는 결혼일 때 5일로 한다.")
+    shown = quote("\n".join(filler), "결혼하면 경조사 휴가가 며칠?").markdown
+    assert "경조사 휴가는 결혼일 때 5일로 한다." in shown
+    assert len(shown) < 900
+    assert "…" in shown
+
+
+def test_a_long_table_keeps_its_header_and_shows_matching_rows_first_and_whole():
+    rows = [f"| 지역{n} | {n},000원 | {n * 2},000원 |" for n in range(1, 41)]
+    shown = quote("\n".join(["| 지역 | 숙박비 | 식비 |", "| --- | --- | --- |", *rows]), "지역33 숙박비").markdown
+    lines = shown.splitlines()
+    assert lines[0] == "| 지역 | 숙박비 | 식비 |"
+    assert lines[2] == "| 지역33 | 33,000원 | 66,000원 |"
+    assert len([line for line in lines if "원 |" in line]) == EXCERPT_ROWS
+    assert "(30 more)" in shown
+
+
+def test_a_short_table_is_quoted_with_every_row():
+    text = "여비는 다음과 같다.\n직급 | 숙박비\n임원 | 150,000\n팀원 | 90,000"
+    shown = quote(text, "임원 숙박비").markdown
+    assert "| 직급 | 숙박비 |\n| --- | --- |\n| 임원 | 150,000 |\n| 팀원 | 90,000 |" in shown
+
+
+def test_long_code_shows_the_signature_and_the_lines_that_answer():
+    lines = ["def handle(request):", '    """Handles."""', *[f"    step_{n}()" for n in range(60)]]
+    lines[45] = "    retry_declined_payment(request)"
+    shown = code_window("\n".join(lines), analyze_query("where is the declined payment retried"), analyze)
+    assert shown.splitlines()[0] == "def handle(request):"
+    assert "retry_declined_payment(request)" in shown
+    assert len(shown.splitlines()) <= CODE_LINES
+
+
+def test_code_inside_a_fence_cannot_end_it():
+    code = "x = '''\n```\n# injected\n````\n'''"
+    tokens = MARKDOWN.parse(fence(code, "a.py"))
+    assert [(token.type, token.info, token.content) for token in tokens] == [("fence", "python", code + "\n")]
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "[click](http://evil.example)",
+        "![x](http://evil.example/p.png)",
+        "<img src=x onerror=alert(1)>",
+        "<http://evil.example>",
+        "# heading",
+        "- item",
+        "1. item",
+        "> quote",
+        "    indented",
+        "```\ncode\n```",
+        "[x]: http://evil.example",
+        "**bold** _it_ ~~no~~ `code`",
+        "text\n===",
+        "| a | b |\n| - | - |",
+    ],
+)
+def test_evidence_is_shown_as_the_characters_it_consists_of(evil):
+    tokens = MARKDOWN.parse(escape_text(evil.strip()))
+    kinds = {token.type for token in tokens}
+    inner = {child.type for token in tokens for child in token.children or ()}
+    assert kinds <= {"paragraph_open", "inline", "paragraph_close"}
+    assert inner <= {"text", "softbreak", "text_special"}
+
+
+@given(st.text(alphabet="가a1 \n[]()<>!#*_`~|-=+.@:/\\", max_size=80))
+def test_no_text_becomes_markup(text):
+    tokens = MARKDOWN.parse(escape_text(text))
+    inner = {child.type for token in tokens for child in token.children or ()}
+    assert inner <= {"text", "softbreak", "hardbreak", "text_special"}
+
+
+@pytest.mark.parametrize("mention", ["@channel", "@here", "@all", "@미나", "＠here"])
+def test_mentions_in_evidence_notify_nobody(mention):
+    assert mention not in escape_text(f"공지 {mention} 확인")
+
+
+def test_a_marker_in_evidence_is_not_taken_for_a_citation():
+    import re
+
+    assert re.search(r"\[\d+\]", re.sub(r"\\(.)", r"\1", escape_text("표 [1] 참조"))) is None
+
+
+def test_a_cell_cannot_break_its_table():
+    text = table(["a|b", "c"], [["1\n2", "x | y"], ["only one"]])
+    tokens = MARKDOWN.parse(text)
+    assert sum(token.type == "tr_open" for token in tokens) == 3
+    assert sum(token.type == "td_open" for token in tokens) == 4
