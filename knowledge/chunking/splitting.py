@@ -12,6 +12,15 @@ from knowledge.chunking.pieces import Piece
 TARGET_CHARS = 900
 LIMIT_CHARS = 1_400
 _MAX_HEAD_CHARS = 400
+_MAX_PARENT_CHARS = 60
+_MAX_PARENTS = 3
+_ITEMS = (  # of Korean regulations, outermost first
+    re.compile(r"[①-⑳]"),
+    re.compile(r"\d{1,2}\.\s"),
+    re.compile(r"[가-하]\.\s"),
+    re.compile(r"\d{1,2}\)"),
+    re.compile(r"[가-하]\)"),
+)
 _SENTENCE_BORDER = re.compile(r"(?<=[.。?!;])\s+|(?<=다\.)|\s(?=[①-⑳])|\n+")
 _WORD_BORDER = re.compile(r"(?<=\s)|(?<=\|)")
 
@@ -37,6 +46,8 @@ def split_section(pieces: Sequence[Piece], *, title: str = "") -> list[Part]:
     size = 0
     left = sum(len(piece.text) + 1 for piece in small)
     goal = left / math.ceil(left / TARGET_CHARS)
+    open_items = _OpenItems()
+    parents: list[str] = []
     for piece in small:
         length = len(piece.text) + 1
         lead_length = _lead_length(current[0] if current else piece, title if parts else "")
@@ -44,13 +55,46 @@ def split_section(pieces: Sequence[Piece], *, title: str = "") -> list[Part]:
         # a border is good once the goal is reached, and bad right behind a table's header
         full = size >= goal or (size + length > 1.25 * goal and size >= 0.5 * goal)
         if current and (too_long or (full and not _is_header(current[-1]))):
-            parts.append(_part(current, lead=title if parts else ""))
+            parts.append(_part(current, lead=title if parts else "", parents=parents))
             current, size = [], 0
+        if not current:
+            parents = open_items.above(piece) if parts else []
+            size = sum(len(line) + 1 for line in parents)
+        open_items.read(piece)
         current.append(piece)
         size += length
     if current:
-        parts.append(_part(current, lead=title if parts else ""))
+        parts.append(_part(current, lead=title if parts else "", parents=parents))
     return parts
+
+
+class _OpenItems:
+    """Items of nested lists that are open at a place: a part that starts below "다. 다등급" must say so."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, str] = {}
+
+    def read(self, piece: Piece) -> None:
+        level = _item_level(piece)
+        if level is not None:
+            self._lines = {depth: line for depth, line in self._lines.items() if depth < level}
+            self._lines[level] = piece.text.strip()
+
+    def above(self, piece: Piece) -> list[str]:
+        """Short lines of the items that hold `piece`, outermost first."""
+        level = _item_level(piece)
+        if level is None:
+            return []
+        return [
+            line for depth, line in sorted(self._lines.items()) if depth < level and len(line) <= _MAX_PARENT_CHARS
+        ][-_MAX_PARENTS:]
+
+
+def _item_level(piece: Piece) -> int | None:
+    if piece.kind not in ("line", "heading"):
+        return None
+    text = piece.text.lstrip()
+    return next((level for level, pattern in enumerate(_ITEMS) if pattern.match(text)), None)
 
 
 def _is_header(piece: Piece) -> bool:
@@ -72,10 +116,11 @@ def _repeated_head(first: Piece) -> list[str]:
     return head
 
 
-def _part(pieces: Sequence[Piece], *, lead: str) -> Part:
+def _part(pieces: Sequence[Piece], *, lead: str, parents: Sequence[str] = ()) -> Part:
     lines: list[str] = []
     if lead and pieces[0].text.strip() != lead:
         lines.append(lead)
+    lines.extend(parents)
     if lead:
         lines.extend(_repeated_head(pieces[0]))
     lines.extend(piece.text for piece in pieces)

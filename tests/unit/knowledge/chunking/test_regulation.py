@@ -243,3 +243,34 @@ def test_text_in_front_of_the_first_article_is_kept() -> None:
     )
     assert drafts[0].kind == "section"
     assert "사업장의 사정에 맞게" in drafts[0].text
+
+
+def test_a_part_that_starts_inside_a_list_repeats_the_items_above_it() -> None:
+    countries = (
+        "뉴질랜드, 방글라데시, 브루나이, 중국, 터키, 파키스탄, 피지, 가이아나, 과테말라, 브라질, 칠레, 파나마 " * 3
+    )
+    grades = "\n".join(
+        f"{letter}. {letter}등급\n"
+        + "\n".join(
+            f"{n}) {region} : {countries}" for n, region in enumerate(("아시아", "미주", "유럽", "아프리카"), 1)
+        )
+        for letter in "가나다라"
+    )
+    drafts = chunk_text(
+        f"여비규정\n제1조(목적) 정한다.\n제2조(등급) 별표 1과 같다.\n[별표 1] 등급표\n1. 국가별 등급\n{grades}"
+    )
+    parts = [draft.text for draft in drafts if draft.anchors == ("별표 1",)]
+    grade = ""
+    for part in parts:
+        lines = part.split("\n")
+        for line in lines:
+            grade = line if line[1:2] == "." and line.endswith("등급") else grade
+            if line[1:2] == ")":
+                assert grade in lines
+
+
+def test_titles_that_speak_of_coming_into_force_are_titles() -> None:
+    drafts = chunk_text(
+        "여비규정\n제1조(목적) 정한다.\n제2조(시행 및 통보) 통보한다.\n제3조(개정 절차) 의결한다.\n제4조(삭제)"
+    )
+    assert labels(drafts)[1:] == ["여비규정 제2조(시행 및 통보)", "여비규정 제3조(개정 절차)", "여비규정 제4조(삭제)"]
