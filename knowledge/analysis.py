@@ -95,6 +95,11 @@ def analyze_query(text: str) -> list[str]:
     return [term for term in dict.fromkeys(_tokens(_normalise(text))) if term not in QUESTION_WORDS]
 
 
+def latin_terms(text: str) -> frozenset[str]:
+    """The distinct tokens of words and identifiers in Latin letters; never loads the Korean model."""
+    return frozenset(_latin_tokens(_normalise(text)))
+
+
 def _normalise(text: str) -> str:
     """NFKC without accents, so that equal words have equal letters."""
     text = unicodedata.normalize("NFKC", text)

@@ -24,7 +24,7 @@ _KOREAN_QUESTION_WORDS = _words("""
 """)
 
 _ENGLISH_WORDS = _words("""
-    a an the of in on at to for from by with and or is are was were be been being am does did done have has
+    a an the of in on at to for from by with and or is are was were be been being am do does did done have has
     had i me my we our us you your he she it its they them their that these those there here what which who
     whom whose when where why how if then else so as can could may might must shall should will would about
     into please tell want know help hi hello hey haechi bot thanks thank any some just also s t re ll ve d m

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_priors import code_prior
-from knowledge.retrieval.coverage import coverage, squeeze
+from knowledge.retrieval.coverage import Held, coverage
 from knowledge.retrieval.question import Question
 
+_MAX_PASSAGES = 200
 _PASSAGE_BREAK = re.compile(r"\n|(?<=[.다])\s(?=[①-⑳가-힣A-Z0-9])")
 
 
@@ -97,12 +98,11 @@ def rank_by_features(
 def text_features(question: Question, candidate: Candidate, term_weights: Mapping[str, float]) -> dict[str, float]:
     """The features that depend on one text alone, 0..1 each."""
     chunk = candidate.chunk
-    head = squeeze(" ".join(filter(None, (chunk.title, chunk.locator.label, chunk.locator.symbol))))
-    if question.kind == "code":
-        head += squeeze(chunk.locator.uri)
+    path = chunk.locator.uri if question.kind == "code" else None
+    head = Held(" ".join(filter(None, (chunk.title, chunk.locator.label, chunk.locator.symbol, path))))
     pattern = question.answer_pattern
     return {
-        "coverage": coverage(term_weights, question.expansions, candidate.squeezed),
+        "coverage": coverage(term_weights, question.expansions, candidate.held),
         "label": coverage(term_weights, question.expansions, head),
         "passage": 0.0 if question.kind == "code" else _best_passage(question, chunk.text, term_weights),
         "answer": float(pattern is not None and pattern.search(chunk.text) is not None),
@@ -112,8 +112,8 @@ def text_features(question: Question, candidate: Candidate, term_weights: Mappin
 
 
 def _best_passage(question: Question, text: str, term_weights: Mapping[str, float]) -> float:
-    pieces = [squeeze(piece) for piece in _PASSAGE_BREAK.split(text)[:200]]
-    return max((coverage(term_weights, question.expansions, piece) for piece in pieces if piece), default=0.0)
+    pieces = (Held(piece) for piece in _PASSAGE_BREAK.split(text)[:_MAX_PASSAGES] if piece.strip())
+    return max((coverage(term_weights, question.expansions, piece) for piece in pieces), default=0.0)
 
 
 def _is_named(question: Question, symbol: str | None) -> bool:

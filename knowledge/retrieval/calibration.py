@@ -23,7 +23,7 @@ from knowledge.types import EvidenceKind
 
 RETRIEVAL_VERSION = "1"  # raise it when the features of the gate or the order of evidence change
 _FORMAT = 1
-_STEPS = 4000
+_STEPS = 1500
 _RATE = 0.3
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from knowledge.retrieval.coverage import squeeze
+from knowledge.retrieval.coverage import Held
 from knowledge.types import Chunk, ScoredChunk
 
 
@@ -24,14 +24,14 @@ class Candidate:
     score: float = 0.0  # what the order is made by, higher is better
     rerank: float | None = None
     via: str | None = None
-    _squeezed: str | None = None
+    _held: Held | None = None
 
     @property
-    def squeezed(self) -> str:
-        """Label, symbol, path and text in the form in which terms are looked for."""
-        if self._squeezed is None:
-            self._squeezed = squeeze(self.chunk.index_text)
-        return self._squeezed
+    def held(self) -> Held:
+        """Label, symbol, path and text, to be asked for terms."""
+        if self._held is None:
+            self._held = Held(self.chunk.index_text)
+        return self._held
 
     def to_scored(self) -> ScoredChunk:
         return ScoredChunk(

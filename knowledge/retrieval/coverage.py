@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
-from knowledge.analysis import analyze
+from knowledge.analysis import analyze, latin_terms
 
 _PRIOR_CHUNKS = 150.0  # the background weighs as much as this many chunks
 _RARE = 0.002  # share of texts that hold a word which the background does not list
@@ -50,17 +50,36 @@ def term_weights(terms: Iterable[str], frequencies: Mapping[str, int], total: in
 
 
 def squeeze(text: str) -> str:
-    """The text in the form in which `holds` looks for terms: NFKC, lower case, without gaps and digit separators."""
+    """The text in the form in which Korean terms are looked for: NFKC, lower case, without gaps and separators."""
     return _GAPS.sub("", unicodedata.normalize("NFKC", text)).casefold().replace("_", "")
 
 
-def holds(term: str, squeezed: str) -> bool:
-    """Whether a squeezed text contains the term: a substring, since Korean compounds and identifiers hide words."""
-    if term.endswith("다") and len(term) > 1:
-        return term[:-1] in squeezed if len(term) > 2 else False  # one-syllable stems are found everywhere
-    if _NUMBER.match(term):
-        return re.search(rf"(?<![\d.]){re.escape(_written(term))}(?!\d)", squeezed) is not None
-    return term in squeezed
+class Held:
+    """A text that can be asked which terms it holds."""
+
+    __slots__ = ("_latin", "squeezed", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.squeezed = squeeze(text)
+        self._latin: frozenset[str] | None = None
+
+    def __contains__(self, term: str) -> bool:
+        """Whether the text holds an analysed term.
+
+        Korean terms are looked for as substrings, since compounds hide words; those of one syllable stand in nearly
+        every text that way, and count as absent. English terms are compared as whole stems.
+        """
+        if term.isascii():
+            if _NUMBER.match(term):
+                return re.search(rf"(?<![\d.]){re.escape(_written(term))}(?!\d)", self.squeezed) is not None
+            if self._latin is None:
+                self._latin = latin_terms(self.text)
+            return term in self._latin
+        if _NUMBER.match(term):
+            return re.search(rf"(?<![\d.]){re.escape(_written(term))}", self.squeezed) is not None
+        stem = term[:-1] if term.endswith("다") else term
+        return len(stem) > 1 and stem in self.squeezed
 
 
 def _written(number: str) -> str:
@@ -68,20 +87,20 @@ def _written(number: str) -> str:
     return re.sub(r"(?<=\d)o(?=\d)", ".", number).replace("pct", "%")
 
 
-def coverage(
-    weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]], squeezed: str, *, discount: float = 0.8
+def covered_weight(
+    weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]], text: Held, *, discount: float = 0.8
 ) -> float:
-    """Share of the question's weight that a squeezed text holds, 0..1; 0 for a question without weight.
-
-    A term that is there in other words (`expansions`) counts `discount` of its weight.
-    """
-    total = sum(weights.values())
-    if total <= 0.0:
-        return 0.0
+    """The weight of those terms that a text holds; a term that is there in other words counts `discount` of it."""
     covered = 0.0
     for term, weight in weights.items():
-        if holds(term, squeezed):
+        if term in text:
             covered += weight
-        elif any(holds(other, squeezed) for other in expansions.get(term, ())):
+        elif any(other in text for other in expansions.get(term, ())):
             covered += weight * discount
-    return covered / total
+    return covered
+
+
+def coverage(weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]], text: Held) -> float:
+    """Share of the question's weight that a text holds, 0..1; 0 for a question without weight."""
+    total = sum(weights.values())
+    return covered_weight(weights, expansions, text) / total if total > 0.0 else 0.0

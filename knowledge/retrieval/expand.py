@@ -26,9 +26,9 @@ def one_per_group(candidates: Sequence[Candidate]) -> list[Candidate]:
         if key in kept:
             _take_best_features(kept[key], candidate)
             continue
-        if candidate.squeezed in texts:
+        if candidate.held.squeezed in texts:
             continue
-        texts.add(candidate.squeezed)
+        texts.add(candidate.held.squeezed)
         kept[key] = candidate
     return list(kept.values())
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from knowledge.retrieval.calibration import Calibration
 from knowledge.retrieval.candidates import Candidate
-from knowledge.retrieval.coverage import holds
+from knowledge.retrieval.coverage import covered_weight
 from knowledge.retrieval.question import Question
 from knowledge.types import Decision, Verdict
 
@@ -20,12 +21,12 @@ _BACKGROUND = slice(10, 50)  # ranks whose cosine tells what unrelated text reac
 
 # Feature -> +1 when more of it speaks for an answer, -1 when it speaks against one.
 GATE_SIGNS: Mapping[str, int] = {
-    "coverage": +1,
-    "passage": +1,
+    "matched": +1,
+    "phrases": +1,
+    "label": +1,
     "unknown": -1,
     "cosine": +1,
     "contrast": +1,
-    "agreement": +1,
 }
 
 
@@ -34,7 +35,9 @@ def gate_features(
 ) -> dict[str, float]:
     """What the gate looks at, all 0..1 but for the cosines; empty without evidence.
 
-    coverage: share of the question's weight in the best of the leading pieces; passage: in their best line.
+    coverage: share of the question's weight in the best of the leading pieces; passage: in their best line;
+    label: in their best title, label or symbol. matched: logarithm of that weight itself, since three rare words that
+    match say more than one everyday word that does. phrases: share of the neighbouring words that stand together.
     unknown: share of the weight of words that no candidate holds, in no wording.
     cosine: mean over the vector spaces of the best cosine; contrast: how far it stands above the ranks from ten on.
     agreement: share of the rankings that place the first piece among their first five.
@@ -45,15 +48,28 @@ def gate_features(
     features = {
         "coverage": max(candidate.features.get("coverage", 0.0) for candidate in leading),
         "passage": max(candidate.features.get("passage", 0.0) for candidate in leading),
+        "matched": max(_matched(question, candidate, term_weights) for candidate in leading),
+        "phrases": _phrases(question, leading),
         "label": max(candidate.features.get("label", 0.0) for candidate in leading),
         "unknown": _unknown_share(question, ranked[:_KNOWN_WITHIN], term_weights),
         "agreement": _agreement(ranked),
         "answer": max(candidate.features.get("answer", 0.0) for candidate in leading)
         if question.answer_pattern
         else 1.0,
-        "words": float(len(question.words)),
     }
     return features | _cosines(ranked, leading)
+
+
+def _matched(question: Question, candidate: Candidate, term_weights: Mapping[str, float]) -> float:
+    return math.log1p(covered_weight(term_weights, question.expansions, candidate.held))
+
+
+def _phrases(question: Question, leading: Sequence[Candidate]) -> float:
+    """Share of the question's compounds that the leading pieces hold; half for a question without any."""
+    phrases = [term for term in question.terms if term not in question.words]
+    if not phrases:
+        return 0.5
+    return sum(any(phrase in candidate.held for candidate in leading) for phrase in phrases) / len(phrases)
 
 
 def _unknown_share(question: Question, candidates: Sequence[Candidate], term_weights: Mapping[str, float]) -> float:
@@ -63,7 +79,7 @@ def _unknown_share(question: Question, candidates: Sequence[Candidate], term_wei
     missing = 0.0
     for word, weight in term_weights.items():
         wordings = (word, *question.expansions.get(word, ()))
-        if not any(holds(wording, candidate.squeezed) for candidate in candidates for wording in wordings):
+        if not any(wording in candidate.held for candidate in candidates for wording in wordings):
             missing += weight
     return missing / total
 
