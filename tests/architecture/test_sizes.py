@@ -48,7 +48,7 @@ def test_every_module_and_public_definition_says_what_it_is():
         if ast.get_docstring(tree) is None:
             silent.append(name)
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                if ast.get_docstring(node) is None:
-                    silent.append(f"{name}:{node.name}")
+            definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            if definition and not node.name.startswith("_") and ast.get_docstring(node) is None:
+                silent.append(f"{name}:{node.name}")
     assert silent == []
