@@ -26,6 +26,8 @@ class ThreadRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
+    """Who wrote a post."""
+
     id: str
     display_name: str
     is_bot: bool
@@ -33,6 +35,8 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
+    """A file that came with a post."""
+
     name: str
     media_type: str
     text: str | None  # None: the file was not read
@@ -67,6 +71,8 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
+    """Why there is no answer: a value, not an error."""
+
     reason: RefusalReason
     detail: str
 
@@ -126,6 +132,8 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackGiven:
+    """A vote on one of the bot's replies."""
+
     reply_id: str
     author: Author
     vote: Vote

@@ -197,6 +197,8 @@ class VectorSpace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredChunk:
+    """A chunk with its place in every ranking."""
+
     chunk: Chunk
     dense_ranks: Mapping[str, int] = field(default_factory=dict)  # vector space name -> rank, from 1
     dense_scores: Mapping[str, float] = field(default_factory=dict)  # cosine similarity, -1..1, higher is nearer
@@ -210,6 +212,8 @@ class ScoredChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
+    """What the gate thinks of the evidence."""
+
     decision: Decision
     reason: str
     probability: float | None = None  # that the evidence answers the question, 0..1; None when uncalibrated
@@ -217,6 +221,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStatus:
+    """The state of one part at one moment."""
+
     name: str  # "keyword", "dense:e5", "catalog", "source:rules", "model" ...
     state: ToolState
     detail: str
@@ -250,6 +256,8 @@ class Discovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedItem:
+    """An item that is left out on purpose."""
+
     uri: str
     reason: str  # says what to do where something can be done
 
@@ -265,12 +273,16 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedItem:
+    """An item that could not be read."""
+
     uri: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
+    """What one sync of one source did."""
+
     source: str
     added: int
     updated: int
@@ -313,6 +325,8 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
+    """What is indexed of one source, how fresh it is, and what is wrong with it."""
+
     source: str
     title: str
     kind: SourceKind

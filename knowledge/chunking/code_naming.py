@@ -45,6 +45,7 @@ def describe(language: str, node: Node, *, stem: str, container: Node | None) ->
 
 
 def text_of(node: Node | None) -> str:
+    """The source text of a node; empty for none."""
     return node.text.decode("utf-8", "replace") if node is not None and node.text is not None else ""
 
 

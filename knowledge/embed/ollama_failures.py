@@ -82,6 +82,7 @@ def translate(error: Exception, caller: Caller) -> KnowledgeError:
 
 
 def missing_model(caller: Caller) -> ModelMissing:
+    """The error for a model that the server does not have, with the command that brings it."""
     return ModelMissing(
         f"Ollama at {caller.url} does not have the model {caller.model}: run `ollama pull {caller.model}`"
     )

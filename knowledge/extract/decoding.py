@@ -23,6 +23,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
+    """Text with the encoding it was in."""
+
     text: str
     encoding: str
     warnings: tuple[str, ...] = ()

@@ -21,6 +21,8 @@ _BULLET = "•"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
+    """How one level of a numbering counts and is written."""
+
     start: int = 1
     number_format: str = "decimal"
     text: str = ""

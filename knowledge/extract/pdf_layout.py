@@ -36,6 +36,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class TableItem:
+    """A table at its height on the page."""
+
     rows: tuple[tuple[str, ...], ...]
     y1: float
 
