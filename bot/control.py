@@ -56,6 +56,8 @@ class ControlServer:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._running: dict[asyncio.Task[dict[str, Any]], str] = {}
+        self._idle = asyncio.Event()  # set while no request is being answered, its last line included
+        self._idle.set()
         self._leaving = False
 
     async def start(self) -> None:
@@ -80,9 +82,9 @@ class ControlServer:
         for task, method in list(self._running.items()):
             if method == "ingest":
                 task.cancel()
-        if self._running:
-            await asyncio.wait(list(self._running), timeout=DRAIN_TIMEOUT_S)
-        await asyncio.sleep(0)  # lets connections write the results that have just become ready
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_TIMEOUT_S):
+                await self._idle.wait()
         for connection in list(self._connections):
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
@@ -121,20 +123,27 @@ class ControlServer:
         method = str(request.get("method"))
         work = asyncio.create_task(self._operations.call(method, request.get("params") or {}, report))
         self._running[work] = method
+        self._idle.clear()
         try:
             await asyncio.wait({work, next_line}, return_when=asyncio.FIRST_COMPLETED)
             if not work.done() and next_line.result() == b"":
                 work.cancel()
             await asyncio.wait({work})
+            await _send(writer, _outcome(work))
         finally:
-            del self._running[work]
             work.cancel()
-        if work.cancelled():
-            await _send(writer, {"error": {"type": "OwnerLeft", "message": "The process that was asked is ending."}})
-        elif error := work.exception():
-            await _send(writer, {"error": encode_error(error)})
-        else:
-            await _send(writer, {"result": work.result()})
+            del self._running[work]
+            if not self._running:
+                self._idle.set()
+
+
+def _outcome(work: asyncio.Task[dict[str, Any]]) -> dict[str, Any]:
+    """The last line of an answer."""
+    if work.cancelled():
+        return {"error": {"type": "OwnerLeft", "message": "The process that was asked is ending."}}
+    if error := work.exception():
+        return {"error": encode_error(error)}
+    return {"result": work.result()}
 
 
 class ControlClient:
