@@ -37,17 +37,17 @@ class RankingWeights:
 
 
 DOCUMENT_WEIGHTS = RankingWeights(
-    fused=1.0,
-    dense=0.3,
-    dense_added=0.0,
-    keyword=0.2,
-    keyword_added=0.0,
-    coverage=0.6,
-    label=0.2,
-    passage=0.2,
-    answer=0.15,
+    fused=1.5,
+    dense=0.8,
+    dense_added=0.1,
+    keyword=0.3,
+    keyword_added=1.5,
+    coverage=3.0,
+    label=0.6,
+    passage=1.0,
+    answer=0.8,
     identifier=0.0,
-    mentioned=0.5,
+    mentioned=1.0,
 )
 CODE_WEIGHTS = RankingWeights(
     fused=1.0,
