@@ -1,0 +1,48 @@
+"""Health of a running bot: asked seldom, honest about what is down."""
+
+from __future__ import annotations
+
+from bot.readiness import HEALTH_TTL_S, Readiness
+from knowledge.types import ToolStatus
+from tests.fakes.chat_model import FakeChatModel
+from tests.unit.bot.times import Clock
+
+
+class Tools:
+    """Reports the states it is given, and counts how often it is asked."""
+
+    def __init__(self, **states):
+        self.states, self.asked = states, 0
+
+    def check(self):
+        self.asked += 1
+        now = Clock()()
+        return [ToolStatus(name=n, state=s, detail="", checked_at=now) for n, s in self.states.items()]
+
+
+async def test_all_well_is_ok():
+    health = await Readiness(knowledge=Tools(catalog="ok", chroma="ok"), model=None, clock=Clock()).health()
+    assert health == {"status": "ok", "tools": {"catalog": "ok", "chroma": "ok"}}
+
+
+async def test_a_tool_that_is_down_degrades_and_the_catalog_brings_all_down():
+    degraded = await Readiness(knowledge=Tools(catalog="ok", chroma="down"), model=None, clock=Clock()).health()
+    down = await Readiness(knowledge=Tools(catalog="down"), model=None, clock=Clock()).health()
+    assert (degraded["status"], down["status"]) == ("degraded", "down")
+
+
+async def test_the_model_counts_too():
+    model = FakeChatModel(state="down", name="qwen")
+    health = await Readiness(knowledge=Tools(catalog="ok"), model=model, clock=Clock()).health()
+    assert health["status"] == "degraded"
+
+
+async def test_tools_are_not_asked_at_every_look():
+    clock, tools = Clock(), Tools(catalog="ok")
+    readiness = Readiness(knowledge=tools, model=None, clock=clock)
+    await readiness.health()
+    await readiness.health()
+    assert tools.asked == 1
+    clock.advance(HEALTH_TTL_S + 1)
+    await readiness.health()
+    assert tools.asked == 2
