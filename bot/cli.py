@@ -200,6 +200,23 @@ def status(as_json: AsJson = False) -> None:
             print_status(result)
 
 
+@app.command(name="eval")
+def evaluate(
+    file: Annotated[Path, typer.Argument(help="Questions: a TSV file or JSON lines.")],
+    as_json: AsJson = False,
+    top_k: Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="How many results.")] = None,
+) -> None:
+    """Score search on a file of questions."""
+    with reporting_errors(debug=_options.debug):
+        result = _call("eval", {"file": str(file.absolute()), "top_k": top_k})
+        from bot.cli_output import print_json, print_scores
+
+        if as_json:
+            print_json(result)
+        else:
+            print_scores(result["groups"])
+
+
 @app.command()
 def doctor() -> None:
     """Check what Haechi needs.

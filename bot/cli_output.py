@@ -170,6 +170,13 @@ def print_status(form: Form) -> None:
         out.print(Text(f"{tool['name']}: {tool['state']}  {tool['detail']}", style=style))
 
 
+def print_scores(groups: Mapping[str, Form]) -> None:
+    """One line for each type of question."""
+    for name, score in groups.items():
+        figures = ", ".join(f"{key} {value}" for key, value in score.items() if key != "n" and value is not None)
+        console().print(Text(f"{name} ({score['n']}): {figures}"))
+
+
 def print_check(check: Check) -> None:
     """One line of `haechi doctor`."""
     mark = Text("ok      ", style="green") if check.ok else Text("problem ", style="red")

@@ -10,8 +10,9 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from bot import json_forms
 from bot.answering import Answering
@@ -22,7 +23,10 @@ from bot.routing import route, search_text
 from knowledge.api import Knowledge
 from knowledge.errors import NotFound, UnknownSource
 from knowledge.masking import mask
-from knowledge.types import EvidenceKind, FailedItem, Progress, Scope, SyncReport
+from knowledge.types import Evidence, EvidenceKind, FailedItem, Progress, Scope, SyncReport
+
+if TYPE_CHECKING:
+    from knowledge.evaluate import EvaluationQuestion
 
 PROGRESS_INTERVAL_S = 0.1
 
@@ -55,6 +59,7 @@ class KnowledgeOperations:
             "read": self._read,
             "ingest": self._ingest,
             "status": self._status,
+            "eval": self._evaluate,
         }
 
     async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
@@ -119,6 +124,24 @@ class KnowledgeOperations:
                 dry_run=bool(params.get("dry_run")),
                 force=bool(params.get("force")),
             )
+
+    async def _evaluate(self, params: Parameters, report: Report) -> dict[str, Any]:
+        """Asks every question of a file, each within its source, and gives the scores by type of question."""
+        from knowledge.evaluate import evaluate, read_question_set, summarise
+
+        questions = read_question_set(Path(str(params["file"])))
+        for question in questions:
+            if question.source is not None:
+                self._require_source(question.source)
+
+        def search(question: EvaluationQuestion) -> Evidence:
+            scope = Scope.everything() if question.source is None else Scope.of(question.source)
+            return self._knowledge.search(
+                question.question, scope=scope, top_k=int(params.get("top_k") or self._default_top_k), kind=None
+            )
+
+        outcomes = await asyncio.to_thread(evaluate, questions, search)
+        return {"groups": {name: score.to_json() for name, score in summarise(outcomes).items()}}
 
     async def _sync(self, report: Report, **options: Any) -> dict[str, Any]:
         """Runs the sync in a thread. When this is cancelled the thread is asked to stop, and waited for: what it has

@@ -134,6 +134,7 @@ def test_bot_reaches_knowledge_through_its_door_its_types_and_its_errors_only():
     doors = ("knowledge.api", "knowledge.types", "knowledge.errors", "knowledge.extract", "knowledge.masking")
     extra = {
         "bot.cli": ("knowledge.evaluate",),
+        "bot.operations": ("knowledge.evaluate",),
         "bot.app": ("knowledge.analysis", "knowledge.embed.registry", "knowledge.sources.git"),  # builds the adapters
     }
     wrong = {}

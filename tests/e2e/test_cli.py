@@ -204,6 +204,20 @@ def test_a_dry_run_changes_nothing(haechi):
     assert haechi.json("list", "--json") == []
 
 
+def test_eval_scores_a_file_of_questions(indexed):
+    rows = [
+        ("id", "type", "source", "question", "answer_doc", "label", "must_contain"),
+        ("A", "exact-term", "rules", "연차휴가는 며칠인가요?", "휴가규정.md", "제2조", "15일"),
+        ("B", "off-topic", "", "오늘 부산 날씨는 어떤가요?", "", "", ""),
+    ]
+    file = indexed.folder / "questions.tsv"
+    file.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    groups = indexed.json("eval", "--json", "questions.tsv")["groups"]
+    assert groups["answerable"]["hit@5"] == 1.0
+    assert groups["off-topic"]["refused"] == 1.0
+    assert "off-topic (1): " in indexed.run("eval", "questions.tsv").stdout
+
+
 def test_doctor_finds_nothing_wrong_with_a_sound_installation(indexed):
     run = indexed.run("doctor")
     assert run.returncode == 0, run.stdout
