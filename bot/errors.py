@@ -1,20 +1,20 @@
 """Everything that `bot` raises.
 
-    BotError
-    +-- ConfigError           haechi.toml or the environment; the message names the file, the key and the remedy
-    +-- DataFolderBusy        another process owns the data folder
-    +-- StoreError            bot.sqlite3 cannot be used
-    +-- AddressUnavailable    the page's host and port cannot be bound, e.g. because another program uses them
-    +-- PlatformError
-    |   +-- AuthError         a token is wrong or was revoked
-    |   +-- RateLimited       carries retry_after_s
-    |   +-- Unreachable       no connection, or a server error
-    +-- ModelError
-        +-- ModelTimeout      no first token, or not finished in time
-        +-- ModelNotInstalled the model server does not have this model; the message names it
-        +-- ModelUnavailable  the model server does not answer, or broke off
-        +-- ModelPromptCut    the prompt does not fit into the model's window, so evidence was lost
-        +-- ModelReplyCut     the reply reached its limit and ends in the middle
+BotError
++-- ConfigError           haechi.toml or the environment; the message names the file, the key and the remedy
++-- DataFolderBusy        another process owns the data folder
++-- StoreError            bot.sqlite3 cannot be used
++-- AddressUnavailable    the page's host and port cannot be bound, e.g. because another program uses them
++-- PlatformError
+|   +-- AuthError         a token is wrong or was revoked
+|   +-- RateLimited       carries retry_after_s
+|   +-- Unreachable       no connection, or a server error
++-- ModelError
+    +-- ModelTimeout      no first token, or not finished in time
+    +-- ModelNotInstalled the model server does not have this model; the message names it
+    +-- ModelUnavailable  the model server does not answer, or broke off
+    +-- ModelPromptCut    the prompt does not fit into the model's window, so evidence was lost
+    +-- ModelReplyCut     the reply reached its limit and ends in the middle
 """
 
 from __future__ import annotations

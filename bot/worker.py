@@ -16,7 +16,7 @@ from bot.inbox import Inbox, InboxItem, thread_key
 from bot.persona import Persona, language_of
 from bot.ports import ChatPlatform
 from bot.query_log import QueryLog, outcome_name
-from bot.types import Delivery, FeedbackGiven, Message, Reply
+from bot.types import Delivery, FeedbackGiven, Message, Reply, ReplyKind
 from knowledge.types import Scope
 
 MAX_ATTEMPTS = 3
@@ -193,13 +193,16 @@ class Worker:
 def reply_of(outcome: Outcome, message: Message) -> Reply:
     """The final reply for an outcome."""
     answer = outcome.answer
+    kind: ReplyKind = "answer"
+    if answer.refusal is not None:  # "could not look" must not look like "found nothing"
+        kind = "error" if answer.refusal.reason == "tool_down" else "refusal"
     return Reply(
         thread=message.thread,
         markdown=answer.text,
         citations=answer.citations,
         delivery_id=message.delivery_id,
         final=True,
-        kind="answer" if answer.refusal is None else "refusal",
+        kind=kind,
         nearest=answer.nearest,
         notices=answer.degraded,
     )

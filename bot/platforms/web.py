@@ -18,6 +18,7 @@ from bot.ports import Receive, ReplyStream
 from bot.store import Store
 from bot.types import Author, FeedbackGiven, Message, Reply, ThreadRef, Vote
 from bot.web_posts import Post, WebPosts
+from knowledge.masking import mask
 from knowledge.types import ToolStatus
 
 NAME = "web"
@@ -124,7 +125,7 @@ class WebPlatform:
             channel_id=channel_id,
             root_id=root_id,
             author=author,
-            text=unicodedata.normalize("NFC", text),
+            text=mask(unicodedata.normalize("NFC", text)),  # before it is stored and shown to others
             client_key=client_key,
         )
         self._changed(post.thread, post.id)

@@ -93,6 +93,17 @@ async def test_a_message_reaches_the_bot_before_the_page_hears_that_it_was_sent(
     assert heard.author.display_name == "김하늘"
 
 
+async def test_a_secret_that_somebody_typed_is_masked_before_it_is_kept_or_passed_on(site: Site) -> None:
+    async with listening(site):
+        message = await site.ask("@haechi 제 주민등록번호 900101-1234567 로 조회해 주세요")
+    (heard,) = site.received
+    assert isinstance(heard, Message)
+    kept = site.platform.posts.find(message.id)
+    assert kept is not None
+    assert "1234567" not in heard.text + kept.text
+    assert "조회해 주세요" in kept.text
+
+
 async def test_a_reply_in_a_thread_is_heard_with_its_root_and_without_a_mention(site: Site) -> None:
     async with listening(site):
         first = await site.ask("@haechi 숙박비는?")
