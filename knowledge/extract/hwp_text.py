@@ -14,6 +14,8 @@ _WIDE = _EXTENDED | frozenset({4, 5, 6, 7, 8, 9, 19, 20})  # take eight places
 _ONE_PLACE = {10: "\n", 24: "-", 30: " ", 31: " "}
 _SPECIAL = re.compile(r"[\x00-\x1f]")
 _WIDE_CHARS = 8
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BEYOND_BASIC_PLANE = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")
 
 # Symbol fonts and Hancom's own symbols stand in the private use areas; what they show as, where it matters to a reader.
 _SYMBOLS = {
@@ -42,11 +44,9 @@ class ControlPlace:
 def paragraph_parts(data: bytes) -> Iterator[str | ControlPlace]:
     """Text and control places of a PARA_TEXT payload in order; the text is not yet cleaned."""
     text = data[: len(data) // 2 * 2].decode("utf-16-le", errors="surrogatepass")
-    # surrogate pairs become one character but take two places: only controls are counted, by slicing behind them
     at = start = number = 0
-    units = data
-    if any("\ud800" <= char <= "\udfff" or char > "\uffff" for char in text):
-        yield from _parts_of_units(units)
+    if _BEYOND_BASIC_PLANE.search(text):
+        yield from _parts_of_units(data)
         return
     for found in _SPECIAL.finditer(text):
         place = found.start()
@@ -109,7 +109,9 @@ def readable(text: str) -> str:
         text = _PRIVATE.sub(lambda found: _symbol(ord(found.group())), text)
     text = _LONG_RULE.sub(lambda found: found.group(1) * 3, text)
     text = text.replace("\u1112\u119e\u11ab", "한")  # "한글" in its old spelling; nobody searches for it so
-    text = clean_text(text.encode("utf-16-le", errors="ignore").decode("utf-16-le", errors="ignore"))
+    if _SURROGATE.search(text):
+        text = text.encode("utf-16-le", errors="surrogatepass").decode("utf-16-le", errors="ignore")
+    text = clean_text(text)
     return "\n".join(line.strip() for line in text.split("\n")).strip()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from xml.etree.ElementTree import Element
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.docx_package import check_package
-from knowledge.extract.hwp_errors import no_text
+from knowledge.extract.hwp_errors import damaged, no_text
 from knowledge.extract.hwp_numbering import Numbering
 from knowledge.extract.hwp_xml import XmlBodyReader, attribute, local, parse_xml, read_numbering_xml
 from knowledge.extract.page_margins import telling_margins
@@ -24,16 +25,12 @@ _MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 def extract_hwpx(content: bytes, *, name: str) -> Extraction:
     """Blocks of a HWPX file. Raises UnreadableFile when it is encrypted, damaged, too large or holds no text."""
     check_package(content, name=name)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        _refuse_encrypted(archive, name=name)
-        sections = _section_paths(archive)
-        if not sections:
-            raise UnreadableFile(f"{name} is a Hangul file (HWPX) without a section of text; save it anew in Hangul.")
-        reader = XmlBodyReader(numbering=_numbering(archive, name=name))
-        blocks: list[Block] = []
-        for path in sections:
-            blocks.extend(reader.paragraphs(_parse(archive, path, name=name)))
-        title = _title(archive, name=name)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            reader, blocks = _body(archive, name=name)
+            title = _title(archive, name=name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        raise damaged(name, str(error)) from error
     blocks = [*telling_margins(reader.margins, blocks), *blocks]
     if not blocks:
         raise no_text(name)
@@ -44,6 +41,18 @@ def extract_hwpx(content: bytes, *, name: str) -> Extraction:
         title=confirmed_title(title, blocks),
         blocks=tuple(blocks),
     )
+
+
+def _body(archive: zipfile.ZipFile, *, name: str) -> tuple[XmlBodyReader, list[Block]]:
+    _refuse_encrypted(archive, name=name)
+    sections = _section_paths(archive)
+    if not sections:
+        raise UnreadableFile(f"{name} is a Hangul file (HWPX) without a section of text; save it anew in Hangul.")
+    reader = XmlBodyReader(numbering=_numbering(archive, name=name))
+    blocks: list[Block] = []
+    for path in sections:
+        blocks.extend(reader.paragraphs(_parse(archive, path, name=name)))
+    return reader, blocks
 
 
 def _parse(archive: zipfile.ZipFile, path: str, *, name: str) -> Element:
@@ -81,7 +90,11 @@ def _title(archive: zipfile.ZipFile, *, name: str) -> str | None:
     path = "Contents/content.hpf"
     if path not in archive.namelist():
         return None
-    for element in _parse(archive, path, name=name).iter():
+    try:
+        package = _parse(archive, path, name=name)
+    except (UnreadableFile, zipfile.BadZipFile, zlib.error, EOFError):
+        return None  # the text is whole, and without a title a document goes by its file's name
+    for element in package.iter():
         if local(element) == "title":
             return (element.text or attribute(element, "content")).strip() or None
     return None

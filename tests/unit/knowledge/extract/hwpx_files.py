@@ -38,10 +38,15 @@ def table(*rows: Sequence[str], caption: str = "", inline: bool = True) -> str:
 
 
 def hwpx(
-    *sections: Sequence[str], header: str = "", manifest: str | None = "<manifest/>", title: str = "", damage: str = ""
+    *sections: Sequence[str],
+    header: str = "",
+    manifest: str | None = "<manifest/>",
+    title: str = "",
+    damage: str = "",
+    stored: bool = False,
 ) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("mimetype", "application/hwp+zip")
         if manifest is not None:
             archive.writestr("META-INF/manifest.xml", manifest)

@@ -110,3 +110,10 @@ def test_a_file_that_is_cut_off_is_reported():
     for share in (0.3, 0.7, 0.97):
         with pytest.raises(UnreadableFile):
             extract(made[: int(len(made) * share)], name="a.hwpx")
+
+
+def test_a_damaged_list_of_contents_costs_the_title_only():
+    made = h.hwpx([h.paragraph("여비 지급 규정")], title="여비 지급 규정", stored=True)
+    assert extract(made, name="a.hwpx").title == "여비 지급 규정"
+    broken = extract(made.replace("<title>여비".encode(), "<title>여미".encode()), name="a.hwpx")
+    assert (broken.title, [block.text for block in broken.blocks]) == (None, ["여비 지급 규정"])
