@@ -13,6 +13,7 @@ from knowledge.errors import UnreadableFile
 from knowledge.extract import EXTRACT_VERSION, extract
 from tests.fixtures.documents.docx_writer import save
 from tests.fixtures.documents.pdf_writer import PdfPage, write_pdf
+from tests.unit.knowledge.extract.office_samples import office_samples
 
 MARKDOWN = """# 여비규정
 
@@ -53,6 +54,7 @@ SAMPLES: dict[str, bytes] = {
     "txt": MARKDOWN.replace("# ", "", 1).replace("|---|---|\n", "").encode("cp949"),
     "docx": docx_sample(),
     "pdf": pdf_sample(),
+    **office_samples(),
 }
 
 
