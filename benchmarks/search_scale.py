@@ -28,8 +28,8 @@ from knowledge.api import Adapters, Knowledge, KnowledgeConfig
 from knowledge.types import Scope, SourceConfig
 
 WARM_UP = 20
-QUESTIONS = 200
-INCOMING_DOCUMENTS = 15
+QUESTIONS = 150
+INCOMING_DOCUMENTS = 8
 
 
 def main() -> None:
