@@ -14,7 +14,7 @@ __all__ = ["BUNDLED_NAMES", "DEFAULT_EMBEDDERS", "DEFAULT_OLLAMA_URL", "HashEmbe
 DEFAULT_OLLAMA_URL = "http://127.0.0.1:11434"
 BUNDLED_NAMES = ("e5", "use", "hash")
 
-DEFAULT_EMBEDDERS: Mapping[EvidenceKind, tuple[str, ...]] = MappingProxyType({"docs": ("e5",), "code": ("e5", "use")})
+DEFAULT_EMBEDDERS: Mapping[EvidenceKind, tuple[str, ...]] = MappingProxyType({"docs": ("use",), "code": ("use",)})
 
 
 def build_embedder(name: str, *, ollama_url: str = DEFAULT_OLLAMA_URL) -> Embedder:

@@ -174,6 +174,8 @@ class LabelledFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedModel:
+    """Weights of a logistic regression over standardised features."""
+
     intercept: float
     weights: dict[str, float]
     means: dict[str, float]

@@ -22,7 +22,6 @@ _BACKGROUND = slice(10, 50)  # ranks whose cosine tells what unrelated text reac
 # Feature -> +1 when more of it speaks for an answer, -1 when it speaks against one.
 GATE_SIGNS: Mapping[str, int] = {
     "matched": +1,
-    "phrases": +1,
     "label": +1,
     "unknown": -1,
     "cosine": +1,
@@ -37,7 +36,7 @@ def gate_features(
 
     coverage: share of the question's weight in the best of the leading pieces; passage: in their best line;
     label: in their best title, label or symbol. matched: logarithm of that weight itself, since three rare words that
-    match say more than one everyday word that does. phrases: share of the neighbouring words that stand together.
+    match say more than one everyday word that does.
     unknown: share of the weight of words that no candidate holds, in no wording.
     cosine: mean over the vector spaces of the best cosine; contrast: how far it stands above the ranks from ten on.
     agreement: share of the rankings that place the first piece among their first five.
@@ -49,7 +48,6 @@ def gate_features(
         "coverage": max(candidate.features.get("coverage", 0.0) for candidate in leading),
         "passage": max(candidate.features.get("passage", 0.0) for candidate in leading),
         "matched": max(_matched(question, candidate, term_weights) for candidate in leading),
-        "phrases": _phrases(question, leading),
         "label": max(candidate.features.get("label", 0.0) for candidate in leading),
         "unknown": _unknown_share(question, ranked[:_KNOWN_WITHIN], term_weights),
         "agreement": _agreement(ranked),
@@ -62,14 +60,6 @@ def gate_features(
 
 def _matched(question: Question, candidate: Candidate, term_weights: Mapping[str, float]) -> float:
     return math.log1p(covered_weight(term_weights, question.expansions, candidate.held))
-
-
-def _phrases(question: Question, leading: Sequence[Candidate]) -> float:
-    """Share of the question's compounds that the leading pieces hold; half for a question without any."""
-    phrases = [term for term in question.terms if term not in question.words]
-    if not phrases:
-        return 0.5
-    return sum(any(phrase in candidate.held for candidate in leading) for phrase in phrases) / len(phrases)
 
 
 def _unknown_share(question: Question, candidates: Sequence[Candidate], term_weights: Mapping[str, float]) -> float:

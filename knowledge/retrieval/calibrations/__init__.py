@@ -1,0 +1,1 @@
+"""Calibrations that come with the program, one JSON file each."""
