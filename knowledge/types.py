@@ -56,6 +56,7 @@ class Block:
     level: int | None = None  # of a heading, from 1
     start_line: int | None = None  # from 1, for formats that have lines
     end_line: int | None = None
+    doubtful: tuple[str, ...] = ()  # words that OCR read with low confidence, those with digits first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

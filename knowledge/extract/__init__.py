@@ -8,6 +8,7 @@ from knowledge.errors import UnreadableFile, UnsupportedFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from knowledge.types import Extraction
 
@@ -27,8 +28,10 @@ _EXTRACTORS = {
 EXTRACT_VERSION = "1"  # raise it whenever the blocks of some document change
 
 
-def extract(content: bytes, *, name: str) -> Extraction:
+def extract(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Extraction:
     """Blocks of `content`; `name` is for messages and as a weak hint between Markdown and plain text.
+
+    `ocr_folder` keeps raw OCR results by the file's sha256, unmasked, so that a file is read by OCR once.
 
     Raises UnsupportedFormat, which says what the file is, or UnreadableFile, which says what is wrong with it.
     """
@@ -42,7 +45,7 @@ def extract(content: bytes, *, name: str) -> Extraction:
     if found.format == "pdf":
         from knowledge.extract.pdf import extract_pdf
 
-        return extract_pdf(content, name=name)
+        return extract_pdf(content, name=name, ocr_folder=ocr_folder)
     if found.format == "text":
         from knowledge.extract.text import extract_text
 

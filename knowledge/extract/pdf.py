@@ -1,4 +1,4 @@
-"""PDF with a text layer to blocks: reading order and tables by place, page numbers kept, page furniture once."""
+"""PDF to blocks, by text layer or OCR: reading order and tables by place, page numbers kept, page furniture once."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from knowledge.chunking.markers import close_up, is_sentence, read_marker
@@ -15,6 +16,16 @@ from knowledge.extract.decoding import clean_text
 from knowledge.extract.pdf_chars import read_chars, read_rules
 from knowledge.extract.pdf_layout import Line, TableItem, page_items
 from knowledge.extract.pdf_paragraphs import Joiner, group_lines
+from knowledge.extract.pdf_pictures import read_pictures, render_page
+from knowledge.extract.scan import (
+    PageFacts,
+    ScanResult,
+    doubtful_warnings,
+    has_lost_digits,
+    mark_doubtful,
+    pages_needing_ocr,
+    read_scans,
+)
 from knowledge.extract.text import table_block
 from knowledge.types import Block, Extraction
 
@@ -24,26 +35,45 @@ _PAGE_NUMBER = re.compile(
     r"^(?:[-–—]\s*\d{1,4}\s*[-–—]|\d{1,4}\s*/\s*\d{1,4}|(?:page|p\.)\s*\d{1,4}(?:\s*(?:of|/)\s*\d+)?)$", re.I
 )
 _BARE_NUMBER = re.compile(r"^\d{1,4}$")
-_LOST_DIGITS = re.compile(r"제\s*(?:조|장|항|호)(?=[\s(의에를은])")
-_KEPT_DIGITS = re.compile(r"제\s*\d+\s*(?:조|장|항|호)")
+_OCR_GAIN = 1.2  # times the letters of a text layer that OCR must find to take its place
+_OCR_LOSS = 0.7  # the same where the text layer lost its digits
 _EDGE_LINES = 2
 _TITLE_SCALE = 1.25
 _HEADING_SCALE = 1.2
 _MAX_HEADING_CHARS = 60
 
-_Page = list[Line | TableItem]
+PageItems = list[Line | TableItem]
 
 
-def extract_pdf(content: bytes, *, name: str) -> Extraction:
-    """Blocks in reading order. Raises UnreadableFile for damaged, protected and scanned files."""
+def extract_pdf(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Extraction:
+    """Blocks in reading order; pages without a usable text layer go through OCR, whose raw results `ocr_folder` keeps.
+
+    Raises UnreadableFile for damaged, protected and empty files, and for scans where Tesseract is missing.
+    """
     with _PDFIUM:
-        pages = _read_pages(content, name=name)
-    warnings = _text_warnings(pages)
+        pages, facts = _read_pages(content, name=name)
+        scans = _read_scans(content, pages, facts, name=name, folder=ocr_folder)
+    lost = _text_warnings(pages, facts, scans)
     if not any(pages):
         raise UnreadableFile(
-            f"{name} has no text layer on any of its {len(pages)} pages (a scan?); OCR is not available yet in this "
-            "version, so put a version with text in its place."
+            f"{name} has no text on any of its {len(pages)} pages, and OCR found none either; "
+            "put a readable version in its place."
         )
+    title, blocks = assemble(pages)
+    if not any(block.text.strip() for block in blocks):
+        raise UnreadableFile(f"{name} holds page numbers only; put a version with text in its place.")
+    return Extraction(
+        format="pdf",
+        extractor="pypdfium2 + tesseract" if scans.pages else "pypdfium2",
+        status="partial" if lost else "ok",
+        title=title,
+        blocks=tuple(mark_doubtful(blocks, {number: page.doubtful for number, page in scans.pages.items()})),
+        warnings=(*lost, *doubtful_warnings(scans.pages)),
+    )
+
+
+def assemble(pages: Sequence[PageItems]) -> tuple[str | None, list[Block]]:
+    """(title, blocks) of pages in reading order; running headers and footers are taken out of `pages`."""
     furniture = _take_furniture(pages)
     lines = [item for page in pages for item in page if isinstance(item, Line)]
     body_size = statistics.median(line.em for line in lines) if lines else 10.0
@@ -51,29 +81,21 @@ def extract_pdf(content: bytes, *, name: str) -> Extraction:
     blocks = [Block(kind="note", text=text, page=1) for text in furniture]
     for number, page in enumerate(pages, start=1):
         blocks.extend(_page_blocks(page, number, joiner, body_size))
-    if not any(block.text.strip() for block in blocks):
-        raise UnreadableFile(f"{name} holds page numbers only; put a version with text in its place.")
-    return Extraction(
-        format="pdf",
-        extractor="pypdfium2",
-        status="partial" if warnings else "ok",
-        title=_title(pages, body_size),
-        blocks=tuple(blocks),
-        warnings=tuple(warnings),
-    )
+    return _title(pages, body_size), blocks
 
 
-def _read_pages(content: bytes, *, name: str) -> list[_Page]:
+def _read_pages(content: bytes, *, name: str) -> tuple[list[PageItems], list[PageFacts]]:
     document = _open(content, name=name)
     try:
         if len(document) > _MAX_PAGES:
             raise UnreadableFile(f"{name} has {len(document)} pages, more than {_MAX_PAGES}; split it.")
-        return [_read_page(document, index) for index in range(len(document))]
+        read = [_read_page(document, index) for index in range(len(document))]
+        return [items for items, _ in read], [facts for _, facts in read]
     finally:
         document.close()
 
 
-def _read_page(document: Any, index: int) -> _Page:
+def _read_page(document: Any, index: int) -> tuple[PageItems, PageFacts]:
     """Items of one page; a page that PDFium cannot load is empty and ends up in the warnings."""
     import pypdfium2
 
@@ -81,13 +103,42 @@ def _read_page(document: Any, index: int) -> _Page:
         page = document[index]
         text_page = page.get_textpage()
     except pypdfium2.PdfiumError:
-        return []
+        return [], PageFacts("", 0.0, False)
     try:
         chars = read_chars(text_page.raw)
-        return page_items(chars, read_rules(page)) if chars else []
+        share, is_drawn = read_pictures(page)
+        facts = PageFacts("".join(char.text for char in chars), share, is_drawn)
+        return (page_items(chars, read_rules(page)) if chars else []), facts
     finally:
         text_page.close()
         page.close()
+
+
+def _read_scans(
+    content: bytes, pages: list[PageItems], facts: Sequence[PageFacts], *, name: str, folder: Path | None
+) -> ScanResult:
+    """OCR of the pages that need it, put into `pages` where it says more than their text layer."""
+    needed = pages_needing_ocr(facts)
+    if not needed:
+        return ScanResult({}, {})
+    document = _open(content, name=name)
+    try:
+        result = read_scans(
+            content, list(needed), lambda number: render_page(document, number - 1), name=name, folder=folder
+        )
+    except UnreadableFile as error:  # no Tesseract: the pages with text are still worth having
+        if not any(pages):
+            raise
+        return ScanResult({}, dict.fromkeys(needed, str(error)))
+    finally:
+        document.close()
+    used = {}
+    for number, scan in result.pages.items():
+        wanted = _OCR_LOSS if has_lost_digits(facts[number - 1].text) else _OCR_GAIN
+        if scan.chars and len(scan.chars) > wanted * len(facts[number - 1].text):
+            pages[number - 1] = page_items(scan.chars, scan.rules)
+            used[number] = scan
+    return ScanResult(used, result.failed)
 
 
 def _open(content: bytes, *, name: str) -> Any:
@@ -102,16 +153,15 @@ def _open(content: bytes, *, name: str) -> Any:
         raise UnreadableFile(f"{name} is a damaged or cut off PDF; copy the file again from where it came.") from error
 
 
-def _text_warnings(pages: Sequence[_Page]) -> list[str]:
-    """What a reader must know: pages without text, and pages whose text layer lost its digits ("제 조" for 제38조)."""
+def _text_warnings(pages: Sequence[PageItems], facts: Sequence[PageFacts], scans: ScanResult) -> list[str]:
+    """What a reader must know: pages that gave no text, doubtful words, and text layers that lost their digits."""
     warnings = []
-    for number, page in enumerate(pages, start=1):
-        if not page:
-            warnings.append(f"page {number} has no text layer (a scan?)")
-            continue
-        text = "\n".join(_item_text(item) for item in page)
-        lost, kept = len(_LOST_DIGITS.findall(text)), len(_KEPT_DIGITS.findall(text))
-        if lost >= 3 and lost > 0.3 * (lost + kept):
+    for number, (page, fact) in enumerate(zip(pages, facts, strict=True), start=1):
+        if number in scans.failed:
+            warnings.append(f"page {number} could not be read by OCR: {scans.failed[number]}")
+        elif not page and (fact.is_drawn or number in scans.pages):
+            warnings.append(f"page {number} has no text that could be read")
+        elif number not in scans.pages and has_lost_digits("\n".join(_item_text(item) for item in page)):
             warnings.append(
                 f"page {number}: the text layer seems to have lost digits (제 조); check numbers in the file"
             )
@@ -122,7 +172,7 @@ def _item_text(item: Line | TableItem) -> str:
     return item.text if isinstance(item, Line) else "\n".join(" ".join(row) for row in item.rows)
 
 
-def _take_furniture(pages: Sequence[_Page]) -> list[str]:
+def _take_furniture(pages: Sequence[PageItems]) -> list[str]:
     """Running headers and footers, removed from `pages` and returned once each; page numbers are only removed."""
     at_edges: Counter[str] = Counter()
     anywhere: Counter[str] = Counter()
@@ -135,7 +185,7 @@ def _take_furniture(pages: Sequence[_Page]) -> list[str]:
     texts: dict[str, str] = {}
     for page in pages:
         edges = set(_edges(page))
-        kept: _Page = []
+        kept: PageItems = []
         for index, item in enumerate(page):
             if isinstance(item, Line):
                 text = item.text.strip()
@@ -151,7 +201,7 @@ def _take_furniture(pages: Sequence[_Page]) -> list[str]:
     return list(texts.values())
 
 
-def _edges(page: _Page) -> list[int]:
+def _edges(page: PageItems) -> list[int]:
     """Indexes of the highest and lowest lines of a page."""
     lines = [(item.y1, index) for index, item in enumerate(page) if isinstance(item, Line)]
     ordered = [index for _, index in sorted(lines)]
@@ -162,7 +212,7 @@ def _key(text: str) -> str:
     return re.sub(r"\d+", "#", "".join(text.split()))
 
 
-def _page_blocks(page: _Page, number: int, joiner: Joiner, body_size: float) -> list[Block]:
+def _page_blocks(page: PageItems, number: int, joiner: Joiner, body_size: float) -> list[Block]:
     blocks: list[Block] = []
     run: list[Line] = []
 
@@ -189,7 +239,7 @@ def _page_blocks(page: _Page, number: int, joiner: Joiner, body_size: float) -> 
     return blocks
 
 
-def _title(pages: Sequence[_Page], body_size: float) -> str | None:
+def _title(pages: Sequence[PageItems], body_size: float) -> str | None:
     """The first of the biggest lines of the first page with text; metadata too often holds a file name or mojibake."""
     first = next((page for page in pages if page), [])
     lines = [item for item in first if isinstance(item, Line) and 2 <= len(item.text.strip()) <= _MAX_HEADING_CHARS]

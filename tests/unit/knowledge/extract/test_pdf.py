@@ -131,13 +131,11 @@ def test_blocks_know_their_page_and_the_title_is_the_big_line() -> None:
 def test_a_page_without_text_is_warned_of() -> None:
     extraction = read(PdfPage().text(60, 700, "본문"), PdfPage().picture())
     assert extraction.status == "partial"
-    assert extraction.warnings == ("page 2 has no text layer (a scan?)",)
+    assert extraction.warnings == ("page 2 has no text that could be read",)
 
 
-def test_a_scan_says_that_ocr_is_not_there_yet() -> None:
-    with pytest.raises(
-        UnreadableFile, match=r"rules\.pdf has no text layer on any of its 1 pages .* OCR is not available"
-    ):
+def test_a_picture_without_text_is_reported() -> None:
+    with pytest.raises(UnreadableFile, match=r"rules\.pdf has no text on any of its 1 pages, and OCR found none"):
         read(PdfPage().picture())
 
 

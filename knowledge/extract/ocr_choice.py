@@ -1,0 +1,124 @@
+"""Which reading of a line to believe: Korean and English readings compared, garbage dropped, doubts kept.
+
+Nothing here guesses a number: where two readings of digits differ, the surer one stands and counts as doubtful.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from knowledge.extract.ocr_record import OcrLine
+from knowledge.extract.ocr_tesseract import OcrWord
+
+SURE = 60.0  # confidence below which a word is doubtful, 0 to 100
+SURE_OF_DIGITS = 80.0
+_SURE_OF_LATIN = 88.0
+_GARBAGE = 35.0
+_DASH_IN = (0.05, 0.4)  # highest and widest
+_HANGUL = re.compile(r"[가-힣]")
+_AMOUNT = re.compile(r"^[\d.,:/%()\[\]<>~+*'’‘\-–—−△▲ ]*\d[\d.,:/%()\[\]<>~+*'’‘\-–—−△▲ ]*$")
+_LATIN_WORD = re.compile(r"^[^\w]*[A-Za-z][A-Za-z.&'/()-]{3,}[^\w]*$")
+_LONG_LATIN = re.compile(r"[A-Za-z]{12,}")
+_REPEATED = re.compile(r"([^\W\d])\1{4,}")
+_MARKS_ONLY = re.compile(r"^[\s|ㅣ｜_!¦ㆍ·.,:;'\"`~^\-–—=*＊]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWord:
+    """A word that is believed; `doubtful` when a person should look at the page."""
+
+    text: str
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+    gap: int
+    doubtful: bool
+
+
+def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
+    """The words of one line, from left to right; empty for specks and for what is no text."""
+    words = line.words or line.latin
+    if not words:
+        return []
+    if _is_dash(words, dpi):
+        first, last = words[0], words[-1]
+        return [ReadWord("-", first.x0, first.y0, last.x1, first.y1, -1, False)]
+    if line.words and line.latin:
+        words = _better(line.words, line.latin)
+    quality = _quality(words)
+    if quality < _GARBAGE and not any(char.isdigit() for word in words for char in word.text):
+        return []
+    if quality < SURE and all(_MARKS_ONLY.match(word.text) for word in words):
+        return []
+    korean = any(_HANGUL.search(word.text) for word in words)
+    return [_believed(word) for word in words if not _is_garbage(word, korean=korean)]
+
+
+def _better(korean: Sequence[OcrWord], latin: Sequence[OcrWord]) -> Sequence[OcrWord]:
+    sure_hangul = any(_HANGUL.search(word.text) and word.confidence >= SURE for word in korean)
+    if sure_hangul or _quality(latin) < SURE:
+        return _with_latin_words(korean, latin)
+    korean_text, latin_text = _joined(korean), _joined(latin)
+    if _AMOUNT.match(korean_text):
+        if not _AMOUNT.match(latin_text):
+            return korean
+        if _digits(korean_text) == _digits(latin_text):  # commas are read as points by the Korean model
+            sure = max(_quality(korean), _quality(latin))
+            return [replace(word, confidence=max(word.confidence, sure)) for word in latin]
+        winner, loser = (latin, korean) if _quality(latin) >= _quality(korean) else (korean, latin)
+        if _quality(loser) >= SURE and _quality(winner) < 95:
+            return [replace(word, confidence=min(word.confidence, SURE_OF_DIGITS - 1)) for word in winner]
+        return winner
+    if _quality(latin) > _quality(korean) or _AMOUNT.match(latin_text):
+        return latin
+    return _with_latin_words(korean, latin)
+
+
+def _with_latin_words(korean: Sequence[OcrWord], latin: Sequence[OcrWord]) -> list[OcrWord]:
+    """The Korean reading with Latin words put where it shows none or doubtful Hangul."""
+    sure = [word for word in latin if word.confidence >= _SURE_OF_LATIN and _LATIN_WORD.match(word.text)]
+    words = list(korean)
+    for word in sure:
+        under = [index for index, other in enumerate(words) if word.x0 < (other.x0 + other.x1) / 2 < word.x1]
+        if not under or under != list(range(under[0], under[-1] + 1)):
+            continue
+        replaced = words[under[0] : under[-1] + 1]
+        if any(_HANGUL.search(other.text) and other.confidence >= SURE for other in replaced):
+            continue
+        gap = replaced[0].gap
+        words[under[0] : under[-1] + 1] = [replace(word, gap=gap)]
+    return words
+
+
+def _is_dash(words: Sequence[OcrWord], dpi: int) -> bool:
+    """A flat stroke of ink, whatever it was read as."""
+    height, width = words[0].y1 - words[0].y0, words[-1].x1 - words[0].x0
+    return height <= _DASH_IN[0] * dpi and 2 * height < width <= _DASH_IN[1] * dpi
+
+
+def _is_garbage(word: OcrWord, *, korean: bool) -> bool:
+    if _REPEATED.search(word.text):
+        return True
+    return korean and word.confidence < SURE and _LONG_LATIN.search(word.text) is not None
+
+
+def _believed(word: OcrWord) -> ReadWord:
+    floor = SURE_OF_DIGITS if any(char.isdigit() for char in word.text) else SURE
+    doubtful = word.confidence < floor and any(char.isalnum() for char in word.text)
+    return ReadWord(word.text, word.x0, word.y0, word.x1, word.y1, word.gap, doubtful)
+
+
+def _quality(words: Sequence[OcrWord]) -> float:
+    length = sum(len(word.text) for word in words)
+    return sum(len(word.text) * word.confidence for word in words) / length if length else 0.0
+
+
+def _joined(words: Sequence[OcrWord]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def _digits(text: str) -> str:
+    return "".join(char for char in text if char.isdigit())

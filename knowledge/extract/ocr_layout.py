@@ -1,0 +1,138 @@
+"""A page as OCR saw it, in the form in which the PDF reader takes pages: glyphs and ruling lines in points.
+
+So scans go the same way as text layers: tables by their lines, columns, paragraphs, running headers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from knowledge.extract.decoding import clean_text
+from knowledge.extract.ocr_choice import ReadWord, choose_words
+from knowledge.extract.ocr_record import OcrRecord
+from knowledge.extract.pdf_chars import Char, Rule
+from knowledge.extract.scan_tables import to_rule
+
+_SPACE_EMS = 0.27  # a wider gap in the ink is a space
+_SPACE_RANGE_EMS = (0.15, 0.48)  # within which the spaces of one line may set themselves apart
+_CLEAR_JUMP_EMS = 0.09
+_SIZE_EMS = 1.2  # height of a glyph's box, as in text layers
+_HANGUL_WORD = re.compile(r"^[가-힣]{2,}$")
+_ARTICLE_NUMBER = re.compile(r"(?<![가-힣])제([\d|lI!ｌ]{1,4})(?=조)")
+_BARS = str.maketrans("|lI!ｌ", "11111")
+
+
+@dataclass(frozen=True, slots=True)
+class OcrPage:
+    """`doubtful` are words as they stand in the text that were read with low confidence, those with digits first."""
+
+    chars: tuple[Char, ...]
+    rules: tuple[Rule, ...]
+    doubtful: tuple[str, ...]
+    dropped: int  # stretches of ink that could not be read
+
+
+def lay_out(record: OcrRecord) -> OcrPage:
+    """Glyphs of the page in points from the lower left corner, in reading order within each line."""
+    lines = [choose_words(line, dpi=record.dpi) for line in record.lines]
+    ems = [_em(words) for words in lines if words and any(_HANGUL_WORD.match(word.text) for word in words)]
+    usual = statistics.median(ems) if ems else 0.15 * record.dpi
+    scale = 72 / record.dpi
+    chars: list[Char] = []
+    doubtful: dict[str, None] = {}
+    for words in lines:
+        if not words:
+            continue
+        em = _em(words)
+        if not 0.5 * usual <= em <= 3 * usual:
+            em = usual
+        tokens = _tokens(words, em)
+        doubtful.update(dict.fromkeys(token.text for token in tokens if token.doubtful))
+        middle = record.height - (words[0].y0 + words[0].y1) / 2
+        order = len(chars) + 1 if not chars else chars[-1].order + 2  # lines are no neighbours in the text layer
+        for token in tokens:
+            step = (token.x1 - token.x0) / len(token.text)
+            for index, letter in enumerate(token.text):
+                chars.append(
+                    Char(
+                        letter,
+                        (token.x0 + index * step) * scale,
+                        (middle - em * _SIZE_EMS / 2) * scale,
+                        (token.x0 + (index + 1) * step) * scale,
+                        (middle + em * _SIZE_EMS / 2) * scale,
+                        em * _SIZE_EMS * scale,
+                        order,
+                        index == 0 and token.spaced,
+                    )
+                )
+                order += 1
+    rules = tuple(to_rule(rule, record.height, record.dpi) for rule in record.rules)
+    ordered = sorted(doubtful, key=lambda text: not any(char.isdigit() for char in text))
+    return OcrPage(tuple(chars), rules, tuple(ordered), sum(1 for words in lines if not words))
+
+
+def is_doubtful_in(word: str, text: str) -> bool:
+    """Whether `word`, read with doubt somewhere on the page, stands in this text of that page."""
+    squeezed, wanted = "".join(text.split()), "".join(word.split())
+    if not any(char.isdigit() for char in wanted):
+        return wanted in squeezed
+    return re.search(rf"(?<![\d.,]){re.escape(wanted)}(?![\d]|[.,]\d)", text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """What stands between two spaces, or a piece of it with its own place on the line."""
+
+    text: str
+    x0: float
+    x1: float
+    spaced: bool
+    doubtful: bool
+
+
+def _em(words: Sequence[ReadWord]) -> float:
+    """Width of a Hangul letter in pixels; from the height of the line where there is none."""
+    height = words[0].y1 - words[0].y0
+    pitches = [(word.x1 - word.x0) / len(word.text) for word in words if _HANGUL_WORD.match(word.text)]
+    if not pitches:
+        return 0.95 * height
+    return min(statistics.median(pitches), 1.15 * height)
+
+
+def _tokens(words: Sequence[ReadWord], em: float) -> list[_Token]:
+    border = _space_border([word.gap for word in words[1:]], em)
+    groups: list[list[ReadWord]] = []
+    for word in words:
+        if groups and 0 <= word.gap < border:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    tokens = []
+    for number, group in enumerate(groups):
+        text = clean_text(_repaired("".join(word.text for word in group)))
+        if text.strip():
+            x0, x1 = group[0].x0, max(word.x1 for word in group)
+            doubtful = any(word.doubtful for word in group)
+            tokens.append(_Token(text, float(x0), float(max(x1, x0 + 1)), number > 0, doubtful))
+    return tokens
+
+
+def _repaired(text: str) -> str:
+    """Bars in the number of an article are ones: 제|조, 제l3조."""
+    return _ARTICLE_NUMBER.sub(lambda found: "제" + found.group(1).translate(_BARS), text)
+
+
+def _space_border(gaps: Sequence[int], em: float) -> float:
+    """Pixels from which a gap is a space: where the gaps of the line fall into two kinds, between them."""
+    low, high = (bound * em for bound in _SPACE_RANGE_EMS)
+    ordered = sorted(gap for gap in gaps if gap >= 0)
+    best, border = 0.0, _SPACE_EMS * em
+    for smaller, larger in itertools.pairwise(ordered):
+        middle = (smaller + larger) / 2
+        if larger - smaller > best and low <= middle <= high:
+            best, border = larger - smaller, middle
+    return border if best >= _CLEAR_JUMP_EMS * em else _SPACE_EMS * em

@@ -1,0 +1,156 @@
+"""Lines of text on a page image, by the ink alone: boxes from top to bottom, one for each stretch of a line.
+
+Words further apart than a word space are separate boxes, so the cells of tables without rules come out one by one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from knowledge.extract.scan_image import Mask
+
+_SQUARE_IN = 0.02  # side of the squares in which ink is counted
+_SQUARE_INK = 0.12
+_REACH_EMS = 0.9  # a wider gap ends a stretch
+_DEFAULT_HEIGHT_IN = 0.14
+_TALL = 1.7  # times the usual height: two lines that touch
+_LEAST_SQUARES = 4
+_SMALL = 0.45  # times the usual height: a dot, a dash or a speck
+
+
+@dataclass(frozen=True, slots=True)
+class TextBox:
+    """Pixels from the upper left corner; right and lower border are outside."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+    @property
+    def height(self) -> int:
+        return self.y1 - self.y0
+
+
+def find_text_boxes(ink: Mask, *, dpi: int) -> list[TextBox]:
+    """Boxes around stretches of text; specks are left out."""
+    side = max(2, round(_SQUARE_IN * dpi))
+    rough = _boxes(ink, side, round(_DEFAULT_HEIGHT_IN * dpi * _REACH_EMS))
+    heights = [box.height for box in rough if box.height > 0.04 * dpi and box.x1 - box.x0 > box.height]
+    usual = statistics.median(heights) if heights else _DEFAULT_HEIGHT_IN * dpi
+    boxes = _boxes(ink, side, round(usual * _REACH_EMS)) if abs(usual / dpi - _DEFAULT_HEIGHT_IN) > 0.03 else rough
+    cut = [part for box in boxes for part in _split(box, ink, usual)]
+    return sorted(_with_small_ones(cut, usual), key=lambda box: (box.y0, box.x0))
+
+
+def _boxes(ink: Mask, side: int, reach: int) -> list[TextBox]:
+    """Connected squares of ink, with gaps along the line of up to `reach` pixels closed."""
+    rows, columns = ink.shape[0] // side, ink.shape[1] // side
+    if not rows or not columns:
+        return []
+    squares = ink[: rows * side, : columns * side].reshape(rows, side, columns, side).mean(axis=(1, 3)) > _SQUARE_INK
+    gap = max(1, reach // side)
+    parents: list[int] = []
+    pieces: list[tuple[int, int, int]] = []
+    above: list[int] = []
+    for row in range(rows):
+        here: list[int] = []
+        for start, end in _runs(squares[row], gap):
+            number = len(pieces)
+            pieces.append((row, start, end))
+            parents.append(number)
+            for other in above:
+                _, other_start, other_end = pieces[other]
+                if other_start <= end + 1 and start <= other_end + 1:
+                    parents[_root(parents, number)] = _root(parents, other)
+            here.append(number)
+        above = here
+    groups: dict[int, list[tuple[int, int, int]]] = {}
+    for number, piece in enumerate(pieces):
+        groups.setdefault(_root(parents, number), []).append(piece)
+    boxes = []
+    for group in groups.values():
+        if sum(squares[row, start : end + 1].sum() for row, start, end in group) < _LEAST_SQUARES:
+            continue
+        top, bottom = group[0][0], max(piece[0] for piece in group)
+        left, right = min(piece[1] for piece in group), max(piece[2] for piece in group)
+        boxes.append(_tight(TextBox(left * side, top * side, (right + 1) * side, (bottom + 1) * side), ink, side))
+    return boxes
+
+
+def _tight(box: TextBox, ink: Mask, side: int) -> TextBox:
+    """The box grown by the strokes that reach into the squares around it."""
+    x0, y0 = max(0, box.x0 - side), max(0, box.y0 - side)
+    part = ink[y0 : box.y1 + side, x0 : box.x1 + side]
+    rows, columns = np.nonzero(part.any(axis=1))[0], np.nonzero(part.any(axis=0))[0]
+    if not len(rows):
+        return box
+    return TextBox(x0 + int(columns[0]), y0 + int(rows[0]), x0 + int(columns[-1]) + 1, y0 + int(rows[-1]) + 1)
+
+
+def _runs(row: Mask, gap: int) -> Iterable[tuple[int, int]]:
+    filled = np.nonzero(row)[0]
+    if not len(filled):
+        return
+    breaks = np.nonzero(np.diff(filled) > gap)[0]
+    starts = [int(filled[0]), *(int(filled[index + 1]) for index in breaks)]
+    ends = [*(int(filled[index]) for index in breaks), int(filled[-1])]
+    yield from zip(starts, ends, strict=True)
+
+
+def _root(parents: list[int], number: int) -> int:
+    while parents[number] != number:
+        parents[number] = parents[parents[number]]
+        number = parents[number]
+    return number
+
+
+def _split(box: TextBox, ink: Mask, usual: float) -> list[TextBox]:
+    """Lines that touch, cut where the least ink stands between them."""
+    count = round(box.height / (1.15 * usual)) if box.height > _TALL * usual else 1
+    if count < 2 or box.x1 - box.x0 < 2 * usual:
+        return [box]
+    weight = ink[box.y0 : box.y1, box.x0 : box.x1].sum(axis=1)
+    cuts = [0]
+    for index in range(1, count):
+        centre = index * box.height / count
+        low, high = max(cuts[-1] + 1, round(centre - 0.45 * usual)), min(box.height, round(centre + 0.45 * usual))
+        if low < high:
+            cuts.append(low + int(np.argmin(weight[low:high])))
+    borders = [*cuts, box.height]
+    parts = [TextBox(box.x0, box.y0 + y0, box.x1, box.y0 + y1) for y0, y1 in itertools.pairwise(borders)]
+    return [trimmed for part in parts if (trimmed := _trim(part, ink)) is not None]
+
+
+def _trim(box: TextBox, ink: Mask) -> TextBox | None:
+    part = ink[box.y0 : box.y1, box.x0 : box.x1]
+    rows, columns = np.nonzero(part.any(axis=1))[0], np.nonzero(part.any(axis=0))[0]
+    if not len(rows):
+        return None
+    return TextBox(
+        box.x0 + int(columns[0]), box.y0 + int(rows[0]), box.x0 + int(columns[-1]) + 1, box.y0 + int(rows[-1]) + 1
+    )
+
+
+def _with_small_ones(boxes: Sequence[TextBox], usual: float) -> list[TextBox]:
+    """Dots and dashes put to the stretch they stand in; those that stand alone stay when they could be a dash."""
+    large = [box for box in boxes if box.height >= _SMALL * usual]
+    small = [box for box in boxes if box.height < _SMALL * usual]
+    for box in small:
+        middle = (box.y0 + box.y1) / 2
+        for index, other in enumerate(large):
+            gap = max(other.x0 - box.x1, box.x0 - other.x1)
+            if other.y0 <= middle <= other.y1 and gap < _REACH_EMS * usual:
+                large[index] = TextBox(
+                    min(box.x0, other.x0), min(box.y0, other.y0), max(box.x1, other.x1), max(box.y1, other.y1)
+                )
+                break
+        else:
+            if box.x1 - box.x0 > 2 * box.height:
+                large.append(box)
+    return large
