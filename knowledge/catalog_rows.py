@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from knowledge.types import Block, Chunk, ChunkDraft, EvidenceKind, Locator
 
@@ -107,7 +107,12 @@ def unpack_blocks(packed: bytes | None) -> tuple[Block, ...]:
     if packed is None:
         return ()
     rows = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
-    return tuple(Block(**{**row, "rows": tuple(tuple(cells) for cells in row.get("rows", ()))}) for row in rows)
+    return tuple(Block(**{name: _frozen(value) for name, value in row.items()}) for row in rows)
+
+
+def _frozen(value: Any) -> Any:
+    """A JSON value as a block holds it: lists are tuples, however deep."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
 def as_chunk(row: sqlite3.Row, *, sources: Mapping[int, str], kinds: Mapping[str, EvidenceKind]) -> Chunk:

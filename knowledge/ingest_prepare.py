@@ -147,7 +147,11 @@ def _masked(block: Block) -> Block:
     from knowledge.masking import mask
 
     rows = tuple(tuple(mask(cell) for cell in row) for row in block.rows)
-    return replace(block, text=mask(block.text), rows=rows)
+    text = mask(block.text)
+    # a word that the masks have covered must not survive in the list of words that were hard to read
+    shown = f"{text}\n{rows}"
+    doubtful = tuple(word for word in block.doubtful if word in shown)
+    return replace(block, text=text, rows=rows, doubtful=doubtful)
 
 
 def _tokens(drafts: Sequence[ChunkDraft]) -> list[list[str]]:
