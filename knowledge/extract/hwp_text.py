@@ -108,7 +108,9 @@ def readable(text: str) -> str:
     if _PRIVATE.search(text):
         text = _PRIVATE.sub(lambda found: _symbol(ord(found.group())), text)
     text = _LONG_RULE.sub(lambda found: found.group(1) * 3, text)
-    text = text.replace("\u1112\u119e\u11ab", "한")  # "한글" in its old spelling; nobody searches for it so
+    text = text.replace("\u00a0", " ").replace(
+        "\u1112\u119e\u11ab", "한"
+    )  # "한글" in its old spelling; nobody searches for it so
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", errors="surrogatepass").decode("utf-16-le", errors="ignore")
     text = clean_text(text)

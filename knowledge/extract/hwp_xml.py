@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeVar
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import iterparse
+from defusedxml.ElementTree import DefusedXMLParser, iterparse
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.hwp_numbering import Head, Level, Numbering, format_number, is_heading
@@ -21,6 +21,7 @@ from knowledge.types import Block
 
 Item = TypeVar("Item")
 MAX_XML_DEPTH = 400
+_MAX_ENTITY_CHARS = 4
 _MAX_IDS = 65_536
 _ABOVE_TEXT_UNITS = 500
 
@@ -73,12 +74,31 @@ def child(element: Element | None, *names: str) -> Element | None:
     return next((item for item in element if local(item) in names), None) if element is not None else None
 
 
+class _HangulXmlParser(DefusedXMLParser):  # type: ignore[misc]  # the library is untyped
+    """Refuses entities but for names of single characters, which files of the law portal declare (nbsp)."""
+
+    def defused_entity_decl(
+        self,
+        name: str,
+        is_parameter_entity: bool,
+        value: str | None,
+        base: str | None,
+        sysid: str | None,
+        pubid: str | None,
+        notation_name: str | None,
+    ) -> None:
+        harmless = value is not None and len(value) <= _MAX_ENTITY_CHARS and "&" not in value and "%" not in value
+        if is_parameter_entity or sysid is not None or not harmless:
+            super().defused_entity_decl(name, is_parameter_entity, value, base, sysid, pubid, notation_name)
+
+
 def parse_xml(stream: BinaryIO, *, name: str) -> Element:
     """The root of an XML file, layout left out. Raises UnreadableFile for broken or deeply nested XML and entities."""
     depth = 0
     root: Element | None = None
     try:
-        for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=False, forbid_entities=True):
+        parser = _HangulXmlParser(forbid_dtd=False, forbid_entities=True, forbid_external=True)
+        for event, element in iterparse(stream, events=("start", "end"), parser=parser):
             if event == "start":
                 root = element if root is None else root
                 depth += 1

@@ -12,7 +12,7 @@ _MUST_STAND_IN_FIRST_CHARS = 3_000
 def confirmed_title(title: str | None, blocks: Sequence[Block]) -> str | None:
     """`title` where the document's beginning says the same; a template's leftover title would mislead."""
     wanted = "".join(title.split()) if title else ""
-    if len(wanted) < 4:
+    if len(wanted) < 4 or not any(char.isalpha() for char in wanted):
         return None
     seen = ""
     for block in blocks:

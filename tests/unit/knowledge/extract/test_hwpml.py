@@ -52,6 +52,11 @@ def test_notes_boxes_breaks_and_numbers():
     ]  # fmt: skip
 
 
+def test_an_entity_that_names_one_character_is_read_as_the_law_portal_writes_it():
+    prolog = '<!DOCTYPE HWPML [\n\t<!ENTITY nbsp\t"&#160;">\n]>'
+    assert outcome(hwpml(line("제1조&nbsp;목적") + "\n", prolog=prolog)) == [("paragraph", "제1조 목적")]
+
+
 def test_a_document_type_alone_is_read_and_entities_are_refused():
     assert outcome(hwpml(line("본문"), prolog='<!DOCTYPE HWPML SYSTEM "hwpml.dtd">')) == [("paragraph", "본문")]
     bomb = '<!DOCTYPE a [<!ENTITY b "ㅋ"><!ENTITY c "&b;&b;&b;">]>'
