@@ -4,6 +4,7 @@
     +-- PermanentError            trying again will not help until somebody changes something
     |   +-- UnsupportedFormat     no extractor reads this content
     |   +-- UnreadableFile        encrypted, truncated, empty, no permission
+    |   |   +-- NoText            sound, but without text that could be read
     |   +-- SourceMissing         the folder or repository of a source is not there
     |   +-- UnknownSource         no source of that name in the configuration or in the scope
     |   +-- NotFound              no such document, label or chunk in the scope
@@ -40,6 +41,10 @@ class UnsupportedFormat(PermanentError):
 
 class UnreadableFile(PermanentError):
     """The file is encrypted, truncated, empty, or may not be read."""
+
+
+class NoText(UnreadableFile):
+    """The file is sound but holds no text, or only pictures of it."""
 
 
 class SourceMissing(PermanentError):

@@ -46,6 +46,10 @@ def extract(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Ext
         from knowledge.extract.pdf import extract_pdf
 
         return extract_pdf(content, name=name, ocr_folder=ocr_folder)
+    if found.format == "doc":
+        from knowledge.extract.doc import extract_doc
+
+        return extract_doc(content, name=name, ocr_folder=ocr_folder)
     if found.format == "text":
         from knowledge.extract.text import extract_text
 

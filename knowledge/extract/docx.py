@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from knowledge.errors import UnreadableFile
+from knowledge.errors import NoText, UnreadableFile
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.docx_body import BodyReader, header_texts
 from knowledge.extract.docx_package import check_package
@@ -25,7 +25,7 @@ def extract_docx(content: bytes, *, name: str) -> Extraction:
         *(Block(kind="note", text=clean_text(text)) for text in footers if text not in headers),
     ]
     if not any(block.text.strip() for block in blocks):
-        raise UnreadableFile(
+        raise NoText(
             f"{name} holds no text, perhaps only pictures; reading pictures (OCR) is not available in this version."
         )
     return Extraction(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.chunking.markers import close_up, is_sentence, read_marker
-from knowledge.errors import UnreadableFile
+from knowledge.errors import NoText, UnreadableFile
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.pdf_chars import read_chars, read_rules
 from knowledge.extract.pdf_layout import Line, TableItem, page_items
@@ -55,7 +55,7 @@ def extract_pdf(content: bytes, *, name: str, ocr_folder: Path | None = None) ->
         scans = _read_scans(content, pages, facts, name=name, folder=ocr_folder)
     lost = _text_warnings(pages, facts, scans)
     if not any(pages):
-        raise UnreadableFile(
+        raise NoText(
             f"{name} has no text on any of its {len(pages)} pages, and OCR found none either; "
             "put a readable version in its place."
         )
