@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 
 from knowledge.errors import UnreadableFile
@@ -106,7 +107,9 @@ def _sniff_zip(content: bytes, *, name: str) -> Sniffed:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())
             mimetype = archive.read("mimetype")[:100] if "mimetype" in names else b""
-    except (zipfile.BadZipFile, OSError, ValueError, EOFError, NotImplementedError, RuntimeError, KeyError) as error:
+    except (
+        zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, RuntimeError, KeyError,
+    ) as error:  # fmt: skip
         raise UnreadableFile(
             f"{name} starts like a ZIP-based document (DOCX, HWPX, XLSX) but is damaged or cut off ({error}); "
             "copy the file again from where it came."

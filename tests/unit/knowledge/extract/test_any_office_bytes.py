@@ -94,6 +94,14 @@ def test_damaged_files(kind: str, changes: list[Edit]) -> None:
     attempt(edited(original(kind), changes))
 
 
+def test_a_member_that_does_not_inflate_is_reported() -> None:
+    made = bytearray(original("hwpx"))
+    start = made.index(b"mimetype") + len("mimetype")
+    made[start : start + 4] = b"\xff\xff\xff\xff"
+    with pytest.raises(UnreadableFile, match="damaged"):
+        extract(bytes(made), name="a.hwpx")
+
+
 @settings(max_examples=300, deadline=None)
 @given(changes=edits)
 def test_damaged_records_inside_a_sound_container(changes: list[Edit]) -> None:
