@@ -1,8 +1,8 @@
 """Quality and time of embedders, alone and fused, on labelled questions; one JSON line a figure.
 
-usage: python benchmarks/embedders.py EVALUATION [--repos DIR] [--source NAME ...] [--spaces use e5 e5,use] [--cache FILE]
+usage: python benchmarks/embedders.py EVALUATION [--repos DIR] [--source NAME ...] [--spaces use e5,use] [--cache FILE]
 
-EVALUATION holds questions.tsv, docs/SOURCE/ and code_queries.jsonl; DIR one checkout for each repository of the queries.
+EVALUATION holds questions.tsv, docs/SOURCE/ and code_queries.jsonl; DIR one checkout for each repository of them.
 The vectors are kept in FILE, so that a second run measures quality alone.
 """
 

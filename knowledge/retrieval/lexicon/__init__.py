@@ -13,8 +13,6 @@ from typing import Literal
 
 from knowledge.analysis import analyze
 
-LEXICON_VERSION = "1"
-
 LexiconName = Literal["workplace_ko", "workplace_en_ko", "software_ko_en"]
 
 
