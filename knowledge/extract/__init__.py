@@ -50,6 +50,10 @@ def extract(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Ext
         from knowledge.extract.doc import extract_doc
 
         return extract_doc(content, name=name, ocr_folder=ocr_folder)
+    if found.format == "image":
+        from knowledge.extract.images import extract_image
+
+        return extract_image(content, name=name, ocr_folder=ocr_folder)
     if found.format == "text":
         from knowledge.extract.text import extract_text
 

@@ -27,7 +27,8 @@ _SETTINGS = (
 def write_profile(folder: Path) -> None:
     """Makes the user folder of a new profile at `folder`."""
     items = "".join(
-        f'<item oor:path="{escape(node)}"><prop oor:name="{name}" oor:op="fuse"><value>{escape(value)}</value></prop></item>\n'
+        f'<item oor:path="{escape(node)}"><prop oor:name="{name}" oor:op="fuse">'
+        f"<value>{escape(value)}</value></prop></item>\n"
         for node, name, value in _SETTINGS
     )
     user = folder / "user"
