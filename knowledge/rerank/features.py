@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_priors import code_prior
-from knowledge.retrieval.coverage import Held, coverage
+from knowledge.retrieval.coverage import Held, coverage, covered_weight
 from knowledge.retrieval.question import Question
 
 _MAX_PASSAGES = 200
@@ -104,16 +104,25 @@ def text_features(question: Question, candidate: Candidate, term_weights: Mappin
     return {
         "coverage": coverage(term_weights, question.expansions, candidate.held),
         "label": coverage(term_weights, question.expansions, head),
-        "passage": 0.0 if question.kind == "code" else _best_passage(question, chunk.text, term_weights),
+        "passage": 0.0 if question.kind == "code" else _best_passage(question, candidate, term_weights),
         "answer": float(pattern is not None and pattern.search(chunk.text) is not None),
         "identifier": float(_is_named(question, chunk.locator.symbol)),
         "mentioned": float(any(_ends_like(chunk.locator.uri, file) for file in question.files)),
     }
 
 
-def _best_passage(question: Question, text: str, term_weights: Mapping[str, float]) -> float:
-    pieces = (Held(piece) for piece in _PASSAGE_BREAK.split(text)[:_MAX_PASSAGES] if piece.strip())
-    return max((coverage(term_weights, question.expansions, piece) for piece in pieces), default=0.0)
+def _best_passage(question: Question, candidate: Candidate, term_weights: Mapping[str, float]) -> float:
+    """Share of the question's weight in the best line or sentence; only words that the whole text holds are tried."""
+    total = sum(term_weights.values())
+    present = {
+        term: weight
+        for term, weight in term_weights.items()
+        if any(wording in candidate.held for wording in (term, *question.expansions.get(term, ())))
+    }
+    if not present or total <= 0.0:
+        return 0.0
+    pieces = (Held(piece) for piece in _PASSAGE_BREAK.split(candidate.chunk.text)[:_MAX_PASSAGES] if piece.strip())
+    return max((covered_weight(present, question.expansions, piece) for piece in pieces), default=0.0) / total
 
 
 def _is_named(question: Question, symbol: str | None) -> bool:

@@ -117,8 +117,10 @@ class SearchPipeline:
         frequencies, total = self._keywords.document_frequencies(question.words)
         weights = term_weights(question.words, frequencies, total)
         candidates = self._fused(question, recalled, generations, limit)
+        started = time.perf_counter()
         ranked = rank_by_features(question, candidates[: max(_RANKED, top_k)], weights)
-        ranked = self._reranked(question, ranked, recalled)
+        ranked = self._reranked(question, ranked)
+        recalled.took_ms["rerank"] = (time.perf_counter() - started) * 1000
         features = gate_features(question, ranked, weights)
         located = self._located(question, ranked, generations)
         ranked = one_per_group([*located, *ranked])
@@ -156,17 +158,15 @@ class SearchPipeline:
         _note_scores(candidates, recalled)
         return list(candidates.values())
 
-    def _reranked(self, question: Question, ranked: list[Candidate], recalled: Recalled) -> list[Candidate]:
+    def _reranked(self, question: Question, ranked: list[Candidate]) -> list[Candidate]:
         """The leading candidates in the order of the model, when there is one; the rest keep their places."""
         if self._reranker is None or not ranked:
             return ranked
-        started = time.perf_counter()
         leading = ranked[:_RERANKED]
         scores = self._reranker.score(question.text, [candidate.chunk.index_text for candidate in leading])
         for candidate, score in zip(leading, scores, strict=True):
             candidate.rerank = score
         leading.sort(key=lambda candidate: -(candidate.rerank or 0.0))
-        recalled.took_ms["rerank"] = (time.perf_counter() - started) * 1000
         return [*leading, *ranked[_RERANKED:]]
 
     def _located(
