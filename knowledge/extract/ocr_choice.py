@@ -15,11 +15,13 @@ from knowledge.extract.ocr_tesseract import OcrWord
 SURE = 60.0  # confidence below which a word is doubtful, 0 to 100
 SURE_OF_DIGITS = 80.0
 _SURE_OF_LATIN = 88.0
+_SURE_OF_LATIN_LINE = 75.0
 _GARBAGE = 35.0
+_LIKE_DOTS = "-:.·ㆍ•*'ㅡ~"
 _DASH_IN = (0.05, 0.4)  # highest and widest
 _HANGUL = re.compile(r"[가-힣]")
 _AMOUNT = re.compile(r"^[\d.,:/%()\[\]<>~+*'’‘\-–—−△▲ ]*\d[\d.,:/%()\[\]<>~+*'’‘\-–—−△▲ ]*$")
-_LATIN_WORD = re.compile(r"^[^\w]*[A-Za-z][A-Za-z.&'/()-]{3,}[^\w]*$")
+_LATIN_WORD = re.compile(r"^[^\w]*(?:[A-Za-z][A-Za-z.&'/-]{3,}|[A-Z]{2,6})[^\w]*$")
 _LONG_LATIN = re.compile(r"[A-Za-z]{12,}")
 _REPEATED = re.compile(r"([^\W\d])\1{4,}")
 _MARKS_ONLY = re.compile(r"^[\s|ㅣ｜_!¦ㆍ·.,:;'\"`~^\-–—=*＊]+$")
@@ -36,6 +38,7 @@ class ReadWord:
     y1: int
     gap: int
     doubtful: bool
+    is_latin: bool  # the spaces around it are those that Tesseract saw
 
 
 def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
@@ -45,7 +48,9 @@ def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
         return []
     if _is_dash(words, dpi):
         first, last = words[0], words[-1]
-        return [ReadWord("-", first.x0, first.y0, last.x1, first.y1, -1, False)]
+        return [ReadWord("-", first.x0, first.y0, last.x1, first.y1, -1, False, False)]
+    if line.leader:
+        return [_believed(word) for word in words]
     if line.words and line.latin:
         words = _better(line.words, line.latin)
     quality = _quality(words)
@@ -54,14 +59,22 @@ def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
     if quality < SURE and all(_MARKS_ONLY.match(word.text) for word in words):
         return []
     korean = any(_HANGUL.search(word.text) for word in words)
-    return [_believed(word) for word in words if not _is_garbage(word, korean=korean)]
+    believed = [_believed(word) for word in words if not _is_garbage(word, korean=korean)]
+    return [replace(word, text=_with_middle_dots(word, line.dots)) for word in believed]
 
 
 def _better(korean: Sequence[OcrWord], latin: Sequence[OcrWord]) -> Sequence[OcrWord]:
-    sure_hangul = any(_HANGUL.search(word.text) and word.confidence >= SURE for word in korean)
+    if _quality(latin) >= _SURE_OF_LATIN_LINE and _quality(latin) > _quality(korean) + 10:
+        return latin
+    sure_hangul = len(_joined(korean)) > 1 and any(
+        _HANGUL.search(word.text) and word.confidence >= SURE for word in korean
+    )
     if sure_hangul or _quality(latin) < SURE:
         return _with_latin_words(korean, latin)
     korean_text, latin_text = _joined(korean), _joined(latin)
+    if len(korean_text) == 1 and _HANGUL.match(korean_text):  # a figure that stands alone is often read as Hangul
+        is_figure = _AMOUNT.match(latin_text) and _quality(latin) >= max(90.0, _quality(korean))
+        return latin if is_figure else korean
     if _AMOUNT.match(korean_text):
         if not _AMOUNT.match(latin_text):
             return korean
@@ -93,6 +106,21 @@ def _with_latin_words(korean: Sequence[OcrWord], latin: Sequence[OcrWord]) -> li
     return words
 
 
+def _with_middle_dots(word: ReadWord, dots: Sequence[int]) -> str:
+    """Signs that stand where the ink shows a blot at half height are middle dots, whatever they were read as."""
+    letters = list(word.text)
+    step = (word.x1 - word.x0) / len(letters)
+    for dot in dots:
+        near = [
+            (abs(word.x0 + (index + 0.5) * step - dot), index)
+            for index, letter in enumerate(letters)
+            if letter in _LIKE_DOTS
+        ]
+        if near and min(near)[0] <= max(step, 0.6 * (word.y1 - word.y0)):
+            letters[min(near)[1]] = "·"
+    return "".join(letters)
+
+
 def _is_dash(words: Sequence[OcrWord], dpi: int) -> bool:
     """A flat stroke of ink, whatever it was read as."""
     height, width = words[0].y1 - words[0].y0, words[-1].x1 - words[0].x0
@@ -108,7 +136,8 @@ def _is_garbage(word: OcrWord, *, korean: bool) -> bool:
 def _believed(word: OcrWord) -> ReadWord:
     floor = SURE_OF_DIGITS if any(char.isdigit() for char in word.text) else SURE
     doubtful = word.confidence < floor and any(char.isalnum() for char in word.text)
-    return ReadWord(word.text, word.x0, word.y0, word.x1, word.y1, word.gap, doubtful)
+    is_latin = re.search(r"[A-Za-z]", word.text) is not None and not _HANGUL.search(word.text)
+    return ReadWord(word.text, word.x0, word.y0, word.x1, word.y1, word.gap, doubtful, is_latin)
 
 
 def _quality(words: Sequence[OcrWord]) -> float:

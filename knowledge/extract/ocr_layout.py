@@ -20,6 +20,7 @@ from knowledge.extract.scan_tables import to_rule
 _SPACE_EMS = 0.27  # a wider gap in the ink is a space
 _SPACE_RANGE_EMS = (0.15, 0.48)  # within which the spaces of one line may set themselves apart
 _CLEAR_JUMP_EMS = 0.09
+_LEAST_LETTERS = 2
 _SIZE_EMS = 1.2  # height of a glyph's box, as in text layers
 _HANGUL_WORD = re.compile(r"^[가-힣]{2,}$")
 _ARTICLE_NUMBER = re.compile(r"(?<![가-힣])제([\d|lI!ｌ]{1,4})(?=조)")
@@ -51,7 +52,9 @@ def lay_out(record: OcrRecord) -> OcrPage:
         if not 0.5 * usual <= em <= 3 * usual:
             em = usual
         tokens = _tokens(words, em)
-        doubtful.update(dict.fromkeys(token.text for token in tokens if token.doubtful))
+        doubtful.update(
+            dict.fromkeys(token.text for token in tokens if token.doubtful and _is_worth_a_look(token.text))
+        )
         middle = record.height - (words[0].y0 + words[0].y1) / 2
         order = len(chars) + 1 if not chars else chars[-1].order + 2  # lines are no neighbours in the text layer
         for token in tokens:
@@ -77,10 +80,14 @@ def lay_out(record: OcrRecord) -> OcrPage:
 
 def is_doubtful_in(word: str, text: str) -> bool:
     """Whether `word`, read with doubt somewhere on the page, stands in this text of that page."""
-    squeezed, wanted = "".join(text.split()), "".join(word.split())
-    if not any(char.isdigit() for char in wanted):
-        return wanted in squeezed
-    return re.search(rf"(?<![\d.,]){re.escape(wanted)}(?![\d]|[.,]\d)", text) is not None
+    if not re.search(r"[A-Za-z\d]", word):
+        return word in text
+    return re.search(rf"(?<![A-Za-z\d.,]){re.escape(word)}(?![A-Za-z\d]|[.,]\d)", text) is not None
+
+
+def _is_worth_a_look(text: str) -> bool:
+    """Single letters tell a reader nothing; figures always count."""
+    return any(char.isdigit() for char in text) or sum(char.isalpha() for char in text) >= _LEAST_LETTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,8 @@ def _tokens(words: Sequence[ReadWord], em: float) -> list[_Token]:
     border = _space_border([word.gap for word in words[1:]], em)
     groups: list[list[ReadWord]] = []
     for word in words:
-        if groups and 0 <= word.gap < border:
+        between_latin = bool(groups) and groups[-1][-1].is_latin and word.is_latin
+        if groups and not between_latin and 0 <= word.gap < border:
             groups[-1].append(word)
         else:
             groups.append([word])

@@ -18,7 +18,7 @@ from PIL import Image
 from knowledge.extract.ocr_record import OcrLine, OcrRecord
 from knowledge.extract.ocr_tesseract import OcrWord, find_rotation, read_images
 from knowledge.extract.scan_image import Grey, Mask, erase_rules, find_ink, find_rules, straighten
-from knowledge.extract.scan_lines import TextBox, find_text_boxes
+from knowledge.extract.scan_lines import TextBox, find_leader, find_middle_dots, find_text_boxes
 from knowledge.extract.scan_tables import cell_boxes, find_page_tables
 
 SURE = 60.0  # confidence below which a word is doubtful
@@ -28,8 +28,11 @@ _SURE_ROTATION = 2.0
 _SAMPLE_LINES = 40  # read to compare orientations
 _MAX_LINES = 4_000  # more stretches of ink are a picture, not text
 _MAX_CELLS = 2_500
+_CLEARLY_KOREAN = 75.0
+_RIM_IN = 0.035
+_FLAT_IN = 0.035
 _PADDING_PX = 20
-_BEST_HEIGHT_PX = 36  # of a line; measured: amounts of 60 pixels are misread that are read at half the size
+_BEST_HEIGHT_PX = 44  # of a line; measured: larger letters are misread that are read at this size
 _SCALES = (0.4, 1.6)
 _LEAST_SCALED_PX = 14  # dashes and dots are not blown up to letters
 _SECOND_SCALE = 1.35
@@ -83,39 +86,49 @@ class _Page:
         self._clean = erase_rules(self.grey, self.rules)
         self._ink = find_ink(self._clean)
         self._paper = int(np.percentile(self.grey, 75))
+        self.is_latin = False
+        self._leaders: list[TextBox] = []
         cells = [box for table in tables for box in cell_boxes(table, height, dpi)]
         self._stretches = self._cut(cells if len(cells) <= _MAX_CELLS else [])
-        self._sample: list[list[OcrWord]] | None = None
 
     def read_sample(self) -> list[OcrWord]:
-        """Words of the widest stretches, enough to tell whether the page is upright."""
+        """Words of the widest stretches, enough to tell whether the page is upright and in which script."""
         widest = sorted(self._stretches, key=lambda stretch: stretch.box.x0 - stretch.box.x1)[:_SAMPLE_LINES]
-        lines = read_images([stretch.image for stretch in widest], language="kor", layout=_LINE_LAYOUT)
-        words = [word for line in lines for word in line]
-        if words and _quality(words) < _POOR_CONFIDENCE:  # English reads badly as Korean, and well as English
-            lines = read_images([stretch.image for stretch in widest], language="eng", layout=_LINE_LAYOUT)
-            latin = [word for line in lines for word in line]
-            words = max(words, latin, key=_quality)
-        return words
+        images = [stretch.image for stretch in widest]
+        korean = [word for line in read_images(images, language="kor", layout=_LINE_LAYOUT) for word in line]
+        if not korean or _quality(korean) >= _CLEARLY_KOREAN:
+            return korean
+        latin = [word for line in read_images(images, language="eng", layout=_LINE_LAYOUT) for word in line]
+        self.is_latin = _quality(latin) > _quality(korean)
+        return latin if self.is_latin else korean
 
     def read(self) -> tuple[OcrLine, ...]:
         """All lines; those that hold no Hangul or doubtful words are read as English too."""
-        images = [stretch.image for stretch in self._stretches]
-        korean = read_images(images, language="kor", layout=_LINE_LAYOUT)
-        again = [index for index, words in enumerate(korean) if _is_doubtful(words)]
-        larger = [self._stretch(self._stretches[index].box, scale=_SECOND_SCALE) for index in again]
-        second = read_images([stretch.image for stretch in larger], language="kor", layout=_LINE_LAYOUT)
         places = list(self._stretches)
-        for index, stretch, words in zip(again, larger, second, strict=True):
-            if _quality(words) > _quality(korean[index]):
-                korean[index], places[index] = words, stretch
-        english = read_images([images[index] for index in again], language="eng", layout=_LINE_LAYOUT)
-        latin = dict(zip(again, english, strict=True))
-        return tuple(
-            OcrLine(self._place(words, places[index]), self._place(latin.get(index, []), self._stretches[index]))
-            for index, words in enumerate(korean)
-            if words or latin.get(index)
-        )
+        images = [stretch.image for stretch in places]
+        if self.is_latin:
+            english = read_images(images, language="eng", layout=_LINE_LAYOUT)
+            lines = [OcrLine((), self._place(words, place)) for words, place in zip(english, places, strict=True)]
+        else:
+            korean = read_images(images, language="kor", layout=_LINE_LAYOUT)
+            again = [index for index, words in enumerate(korean) if _is_doubtful(words)]
+            larger = [self._stretch(self._stretches[index].box, scale=_SECOND_SCALE) for index in again]
+            second = read_images([stretch.image for stretch in larger], language="kor", layout=_LINE_LAYOUT)
+            for index, stretch, words in zip(again, larger, second, strict=True):
+                if _quality(words) > _quality(korean[index]):
+                    korean[index], places[index] = words, stretch
+            english = read_images([images[index] for index in again], language="eng", layout=_LINE_LAYOUT)
+            latin = dict(zip(again, english, strict=True))
+            lines = [
+                OcrLine(
+                    self._place(words, places[index]),
+                    self._place(latin.get(index, []), self._stretches[index]),
+                    tuple(find_middle_dots(places[index].box, self._ink)),
+                )
+                for index, words in enumerate(korean)
+            ]
+        read = [line for line in lines if line.words or line.latin]
+        return (*read, *(_leader_line(box) for box in self._leaders))
 
     def _cut(self, cells: Sequence[TextBox]) -> list[_Stretch]:
         outside = self._ink.copy()
@@ -123,14 +136,25 @@ class _Page:
         for cell in cells:
             place = np.s_[cell.y0 : cell.y1, cell.x0 : cell.x1]
             outside[place] = False
+            inside = find_text_boxes(self._ink[place], dpi=self.dpi)
             boxes.extend(
                 TextBox(box.x0 + cell.x0, box.y0 + cell.y0, box.x1 + cell.x0, box.y1 + cell.y0)
-                for box in find_text_boxes(self._ink[place], dpi=self.dpi)
+                for box in inside
+                if not _is_rest_of_a_rule(box, cell, self.dpi)
             )
         boxes.extend(find_text_boxes(outside, dpi=self.dpi))
         if len(boxes) > _MAX_LINES:
             return []
-        return [self._stretch(box) for box in boxes]
+        return [self._stretch(part) for box in boxes for part in self._without_leader(box)]
+
+    def _without_leader(self, box: TextBox) -> list[TextBox]:
+        leader = find_leader(box, self._ink)
+        if leader is None:
+            return [box]
+        start, end = box.x0 + leader.start, box.x0 + leader.end
+        self._leaders.append(TextBox(start, box.y0, end, box.y1))
+        sides = [TextBox(box.x0, box.y0, start, box.y1), TextBox(end, box.y0, box.x1, box.y1)]
+        return [side for side in sides if side.x1 - side.x0 > 0.2 * box.height]
 
     def _stretch(self, box: TextBox, *, scale: float = 1.0) -> _Stretch:
         part = self._clean[max(0, box.y0 - 4) : box.y1 + 4, max(0, box.x0 - 4) : box.x1 + 4]
@@ -151,10 +175,25 @@ class _Page:
         return tuple(measure_gaps(moved, self._ink))
 
 
+def _leader_line(box: TextBox) -> OcrLine:
+    dots = OcrWord("·····", box.x0, box.y0, box.x1, box.y1, 100.0)
+    return OcrLine((dots,), leader=True)
+
+
+def _is_rest_of_a_rule(box: TextBox, cell: TextBox, dpi: int) -> bool:
+    """A flat mark at the rim of a cell: what is left of a ragged line."""
+    near = _RIM_IN * dpi
+    height, width = cell.y1 - cell.y0, cell.x1 - cell.x0
+    flat = box.height < _FLAT_IN * dpi and (box.y0 < near or box.y1 > height - near)
+    thin = box.x1 - box.x0 < _FLAT_IN * dpi and (box.x0 < near or box.x1 > width - near)
+    return flat or thin
+
+
 def _is_doubtful(words: Sequence[OcrWord]) -> bool:
-    return not any(_HANGUL.search(word.text) for word in words) or any(
-        word.confidence < SURE and len(word.text) > 1 for word in words
-    )
+    text = "".join(word.text for word in words)
+    if len(text) <= 1 or not _HANGUL.search(text):
+        return True
+    return any(word.confidence < SURE and len(word.text) > 1 for word in words)
 
 
 def measure_gaps(line: Sequence[OcrWord], ink: Mask) -> list[OcrWord]:

@@ -16,15 +16,20 @@ from typing import Any
 from knowledge.extract.ocr_tesseract import OcrWord
 from knowledge.extract.scan_image import PixelRule
 
-RECORD_VERSION = 1  # raise it when pages must be read again
+RECORD_VERSION = 2  # raise it when pages must be read again
 
 
 @dataclass(frozen=True, slots=True)
 class OcrLine:
-    """A stretch of a line, read as Korean (`words`) and, where that left doubts, as English too (`latin`)."""
+    """A stretch of a line, read as Korean (`words`) and, where that left doubts, as English too (`latin`).
+
+    `dots` are the places (x) of blots at half its height; `leader`: it is a row of dots or a line, and was not read.
+    """
 
     words: tuple[OcrWord, ...]
     latin: tuple[OcrWord, ...] = ()
+    dots: tuple[int, ...] = ()
+    leader: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,10 @@ def _from_json(stored: dict[str, Any]) -> OcrRecord:
         rotation=int(stored["rotation"]),
         skew=float(stored["skew"]),
         rules=tuple(PixelRule(**rule) for rule in stored["rules"]),
-        lines=tuple(OcrLine(_words(line["words"]), _words(line["latin"])) for line in stored["lines"]),
+        lines=tuple(
+            OcrLine(_words(line["words"]), _words(line["latin"]), tuple(line["dots"]), bool(line["leader"]))
+            for line in stored["lines"]
+        ),
     )
 
 

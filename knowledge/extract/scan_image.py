@@ -19,6 +19,8 @@ _LEAST_SKEW_DEG = 0.08
 _RULE_LENGTH_IN = 0.22  # the shortest line taken for a rule; strokes of letters are shorter
 _RULE_THICKNESS_IN = 0.045  # thicker marks are shading or pictures
 _GAP_IN = 0.02  # breaks of a printed line that are closed
+_WAVE_PX = 5
+_PIECE_PX = 90
 _INK_CONTRAST = 0.82  # of the brightness around it
 
 
@@ -85,15 +87,27 @@ def find_rules(grey: Grey, *, dpi: int) -> list[PixelRule]:
 def erase_rules(grey: Grey, rules: Sequence[PixelRule]) -> Grey:
     """The page without these lines; letters that touch a line lose only what lies on it."""
     erased = grey.copy()
+    ink = find_ink(grey)
     paper = int(np.percentile(grey, 75))
     for rule in rules:
-        reach = rule.thickness // 2 + 2
-        low, high = max(0, round(rule.at) - reach), round(rule.at) + reach + 1
-        if rule.horizontal:
-            erased[low:high, rule.start : rule.end + 1] = paper
-        else:
-            erased[rule.start : rule.end + 1, low:high] = paper
+        target, marks = (erased, ink) if rule.horizontal else (erased.T, ink.T)
+        _erase(target, marks, rule, paper)
     return erased
+
+
+def _erase(target: Grey, ink: Mask, rule: PixelRule, paper: int) -> None:
+    """Whitens a level line piece by piece, because scanned lines wave: each piece where most of its ink lies."""
+    half = rule.thickness // 2 + 2
+    reach = half + _WAVE_PX
+    for start in range(rule.start, rule.end + 1, _PIECE_PX):
+        end = min(start + _PIECE_PX, rule.end + 1)
+        low = max(0, round(rule.at) - reach)
+        filled = ink[low : round(rule.at) + reach + 1, start:end].mean(axis=1)
+        centre = low + int(np.argmax(filled)) if len(filled) and filled.max() > 0.5 else round(rule.at)
+        for row in range(max(0, centre - reach), min(len(target), centre + reach + 1)):
+            # ragged rims belong to the line while they are dense; letters beside it are not
+            if abs(row - centre) <= half or (low <= row < low + len(filled) and filled[row - low] > 0.6):
+                target[row, start:end] = paper
 
 
 def _level_rules(ink: Mask, length: int, gap: int, thickest: int, *, horizontal: bool) -> list[PixelRule]:

@@ -20,6 +20,8 @@ _REACH_EMS = 0.9  # a wider gap ends a stretch
 _DEFAULT_HEIGHT_IN = 0.14
 _TALL = 1.7  # times the usual height: two lines that touch
 _LEAST_SQUARES = 4
+_LEADER_HEIGHTS = 3.0  # a leader is at least as long
+_LEADER_THICKNESS = 0.22  # and at most as thick, in heights of the line
 _SMALL = 0.45  # times the usual height: a dot, a dash or a speck
 
 
@@ -46,6 +48,57 @@ def find_text_boxes(ink: Mask, *, dpi: int) -> list[TextBox]:
     boxes = _boxes(ink, side, round(usual * _REACH_EMS)) if abs(usual / dpi - _DEFAULT_HEIGHT_IN) > 0.03 else rough
     cut = [part for box in boxes for part in _split(box, ink, usual)]
     return sorted(_with_small_ones(cut, usual), key=lambda box: (box.y0, box.x0))
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Columns of a stretch, from its left edge, in which nothing but a row of dots or a line stands."""
+
+    start: int
+    end: int
+
+
+def find_leader(box: TextBox, ink: Mask) -> Leader | None:
+    """The dots that lead from a title to its page number, or the line of a form to be filled in."""
+    part = ink[box.y0 : box.y1, box.x0 : box.x1]
+    height, width = part.shape
+    if width < _LEADER_HEIGHTS * height:
+        return None
+    filled = part.any(axis=0)
+    top = np.argmax(part, axis=0)
+    bottom = height - 1 - np.argmax(part[::-1], axis=0)
+    thin = ~filled | (bottom - top <= _LEADER_THICKNESS * height)
+    best: Leader | None = None
+    for start, end in _runs(thin, 1):
+        marks = np.nonzero(filled[start : end + 1])[0]
+        if not len(marks):
+            continue
+        first, last = start + int(marks[0]), start + int(marks[-1])
+        rows = (top[first : last + 1] + bottom[first : last + 1])[filled[first : last + 1]] / 2
+        level = float(np.percentile(rows, 90) - np.percentile(rows, 10)) <= _LEADER_THICKNESS * height
+        if (
+            level
+            and last - first >= _LEADER_HEIGHTS * height
+            and (best is None or last - first > best.end - best.start)
+        ):
+            best = Leader(first, last + 1)
+    return best
+
+
+def find_middle_dots(box: TextBox, ink: Mask) -> list[int]:
+    """Places (x) of small blots at half the height of the line: the middle dots between Korean nouns."""
+    part = ink[box.y0 : box.y1, box.x0 : box.x1]
+    height = part.shape[0]
+    filled = part.any(axis=0)
+    dots = []
+    for start, end in _runs(filled, 1):
+        rows = np.nonzero(part[:, start : end + 1].any(axis=1))[0]
+        tall, wide = int(rows[-1] - rows[0]) + 1, end - start + 1
+        middle = (rows[0] + rows[-1]) / 2 / max(1, height)
+        square = 0.6 <= wide / tall <= 1.7
+        if square and 0.06 * height <= tall <= 0.27 * height and 0.3 <= middle <= 0.7:
+            dots.append(box.x0 + (start + end) // 2)
+    return dots
 
 
 def _boxes(ink: Mask, side: int, reach: int) -> list[TextBox]:
