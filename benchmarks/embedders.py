@@ -24,6 +24,7 @@ TIMED_QUERIES = 40
 
 
 def main() -> None:
+    """Prints the figures that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("evaluation", type=Path)
     parser.add_argument("--repos", type=Path)

@@ -29,6 +29,8 @@ class BadQuestionSet(PermanentError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationQuestion:
+    """One question of a set, with what a right answer consists of."""
+
     id: str
     type: str
     question: str

@@ -37,6 +37,8 @@ class BadQuestionFile(PermanentError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledQuestion:
+    """One line of a file of labelled questions; a question that is off-topic is not answerable."""
+
     question: str
     answerable: bool
     off_topic: bool = False

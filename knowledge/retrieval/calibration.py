@@ -175,6 +175,8 @@ class LabelledFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedModel:
+    """What `fit_logistic` found: weights of features that are standardised by `means` and `scales`."""
+
     """Weights of a logistic regression over standardised features."""
 
     intercept: float
