@@ -17,6 +17,11 @@ SURE_OF_DIGITS = 80.0
 _SURE_OF_LATIN = 88.0
 _SURE_OF_LATIN_LINE = 75.0
 _GARBAGE = 35.0
+_ARTICLE_START = re.compile(r"제\d+조")
+_LAST_CIRCLED = 20
+_FIGURE_IN = 0.06  # ink as high as a figure
+_LIKE_CIRCLED = "@©®0123456789()<>{}[]『』「」oOQ°|· "
+UNREAD = "?"
 _LIKE_DOTS = "-:.·ㆍ•*'ㅡ~"
 _DASH_IN = (0.05, 0.4)  # highest and widest
 _HANGUL = re.compile(r"[가-힣]")
@@ -42,25 +47,81 @@ class ReadWord:
 
 
 def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
-    """The words of one line, from left to right; empty for specks and for what is no text."""
+    """The words of one line, from left to right; empty for specks and for what is no text.
+
+    Ink in a table cell that could not be read is "?", because an empty cell would say something else.
+    """
     words = line.words or line.latin
+    if line.leader:
+        return [_believed(word) for word in words]
     if not words:
         return []
     if _is_dash(words, dpi):
         first, last = words[0], words[-1]
         return [ReadWord("-", first.x0, first.y0, last.x1, first.y1, -1, False, False)]
-    if line.leader:
-        return [_believed(word) for word in words]
     if line.words and line.latin:
         words = _better(line.words, line.latin)
     quality = _quality(words)
-    if quality < _GARBAGE and not any(char.isdigit() for word in words for char in word.text):
-        return []
-    if quality < SURE and all(_MARKS_ONLY.match(word.text) for word in words):
+    no_digits = not any(char.isdigit() for word in words for char in word.text)
+    is_noise = quality < SURE and all(_MARKS_ONLY.match(word.text) for word in words)
+    if not line.rings and ((quality < _GARBAGE and no_digits) or is_noise):
+        if line.cell and words[0].y1 - words[0].y0 >= _FIGURE_IN * dpi:
+            return [ReadWord(UNREAD, words[0].x0, words[0].y0, words[-1].x1, words[0].y1, -1, True, False)]
         return []
     korean = any(_HANGUL.search(word.text) for word in words)
     believed = [_believed(word) for word in words if not _is_garbage(word, korean=korean)]
-    return [replace(word, text=_with_middle_dots(word, line.dots)) for word in believed]
+    dotted = [replace(word, text=_with_middle_dots(word, line.dots)) for word in believed]
+    return _with_circled(dotted, line.rings)
+
+
+def number_rings(lines: Sequence[OcrLine]) -> list[OcrLine]:
+    """The lines with their circled numbers settled by their order: ① opens an article, ② follows ①.
+
+    What stands in a ring is tiny and read badly; a reading counts where nothing goes before on the page.
+    """
+    before = 0
+    numbered = []
+    for line in lines:
+        rings = []
+        if _ARTICLE_START.match("".join(word.text for word in line.words)):
+            before = 0
+        for x0, x1, read in line.rings:
+            text = "".join(word.text for word in line.words if word.x1 <= x0 + (x1 - x0) // 2)
+            if not before:
+                before = 1 if _ARTICLE_START.match(text) else read
+            else:
+                before = 1 if read == 1 and before > 1 else before + 1
+            rings.append((x0, x1, before if before <= _LAST_CIRCLED else 0))
+        numbered.append(replace(line, rings=tuple(rings)) if rings else line)
+    return numbered
+
+
+def _with_circled(words: Sequence[ReadWord], rings: Sequence[tuple[int, int, int]]) -> list[ReadWord]:
+    """Circled numbers put where the ink shows them, in place of what the models made of them."""
+    result = list(words)
+    for x0, x1, number in rings:
+        if not number or not result:
+            continue
+        reach = (x1 - x0) // 3
+        kept: list[ReadWord] = []
+        place = 0
+        for word in result:
+            middle = (word.x0 + word.x1) / 2
+            if x0 - reach <= middle <= x1 + reach and not _HANGUL.search(word.text):
+                continue
+            if word.x0 <= x1 and x0 - reach <= word.x0 and _HANGUL.search(word.text):
+                stripped = word.text.lstrip(_LIKE_CIRCLED)
+                word = replace(word, text=stripped or word.text, x0=min(x1 + 1, word.x1 - 1))
+            kept.append(word)
+            if middle < x0:
+                place = len(kept)
+        sample = result[0]
+        circled = ReadWord(chr(0x245F + number), x0, sample.y0, x1, sample.y1, x1 - x0, False, False)
+        if place < len(kept):
+            kept[place] = replace(kept[place], gap=max(kept[place].gap, (x1 - x0) // 2))
+        kept.insert(place, circled)
+        result = kept
+    return result
 
 
 def _better(korean: Sequence[OcrWord], latin: Sequence[OcrWord]) -> Sequence[OcrWord]:

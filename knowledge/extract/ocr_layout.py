@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowledge.extract.decoding import clean_text
-from knowledge.extract.ocr_choice import ReadWord, choose_words
+from knowledge.extract.ocr_choice import UNREAD, ReadWord, choose_words, number_rings
 from knowledge.extract.ocr_record import OcrRecord
 from knowledge.extract.pdf_chars import Char, Rule
 from knowledge.extract.scan_tables import to_rule
 
 _SPACE_EMS = 0.27  # a wider gap in the ink is a space
-_SPACE_RANGE_EMS = (0.15, 0.48)  # within which the spaces of one line may set themselves apart
-_CLEAR_JUMP_EMS = 0.09
+_SPACE_RANGE_EMS = (0.18, 0.42)  # within which the spaces of a page may set themselves apart
+_ENOUGH_GAPS = 30
 _LEAST_LETTERS = 2
 _SIZE_EMS = 1.2  # height of a glyph's box, as in text layers
 _HANGUL_WORD = re.compile(r"^[가-힣]{2,}$")
@@ -39,9 +39,10 @@ class OcrPage:
 
 def lay_out(record: OcrRecord) -> OcrPage:
     """Glyphs of the page in points from the lower left corner, in reading order within each line."""
-    lines = [choose_words(line, dpi=record.dpi) for line in record.lines]
+    lines = [choose_words(line, dpi=record.dpi) for line in number_rings(record.lines)]
     ems = [_em(words) for words in lines if words and any(_HANGUL_WORD.match(word.text) for word in words)]
     usual = statistics.median(ems) if ems else 0.15 * record.dpi
+    border = _space_border([word.gap / _em(words) for words in lines for word in words[1:]])
     scale = 72 / record.dpi
     chars: list[Char] = []
     doubtful: dict[str, None] = {}
@@ -51,7 +52,7 @@ def lay_out(record: OcrRecord) -> OcrPage:
         em = _em(words)
         if not 0.5 * usual <= em <= 3 * usual:
             em = usual
-        tokens = _tokens(words, em)
+        tokens = _tokens(words, border * em)
         doubtful.update(
             dict.fromkeys(token.text for token in tokens if token.doubtful and _is_worth_a_look(token.text))
         )
@@ -87,7 +88,9 @@ def is_doubtful_in(word: str, text: str) -> bool:
 
 def _is_worth_a_look(text: str) -> bool:
     """Single letters tell a reader nothing; figures always count."""
-    return any(char.isdigit() for char in text) or sum(char.isalpha() for char in text) >= _LEAST_LETTERS
+    return (
+        text == UNREAD or any(char.isdigit() for char in text) or sum(char.isalpha() for char in text) >= _LEAST_LETTERS
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,7 @@ def _em(words: Sequence[ReadWord]) -> float:
     return min(statistics.median(pitches), 1.15 * height)
 
 
-def _tokens(words: Sequence[ReadWord], em: float) -> list[_Token]:
-    border = _space_border([word.gap for word in words[1:]], em)
+def _tokens(words: Sequence[ReadWord], border: float) -> list[_Token]:
     groups: list[list[ReadWord]] = []
     for word in words:
         between_latin = bool(groups) and groups[-1][-1].is_latin and word.is_latin
@@ -134,13 +136,18 @@ def _repaired(text: str) -> str:
     return _ARTICLE_NUMBER.sub(lambda found: "제" + found.group(1).translate(_BARS), text)
 
 
-def _space_border(gaps: Sequence[int], em: float) -> float:
-    """Pixels from which a gap is a space: where the gaps of the line fall into two kinds, between them."""
-    low, high = (bound * em for bound in _SPACE_RANGE_EMS)
-    ordered = sorted(gap for gap in gaps if gap >= 0)
-    best, border = 0.0, _SPACE_EMS * em
-    for smaller, larger in itertools.pairwise(ordered):
+def _space_border(shares: Sequence[float]) -> float:
+    """Ems from which a gap is a space: the border that parts the gaps of the page best (Otsu 1979)."""
+    ordered = sorted(share for share in shares if 0 <= share <= 1.0)
+    if len(ordered) < _ENOUGH_GAPS:
+        return _SPACE_EMS
+    total = sum(ordered)
+    best, border, below = 0.0, _SPACE_EMS, 0.0
+    for index, (smaller, larger) in enumerate(itertools.pairwise(ordered), start=1):
+        below += smaller
+        rest = len(ordered) - index
+        between = index * rest * (below / index - (total - below) / rest) ** 2
         middle = (smaller + larger) / 2
-        if larger - smaller > best and low <= middle <= high:
-            best, border = larger - smaller, middle
-    return border if best >= _CLEAR_JUMP_EMS * em else _SPACE_EMS * em
+        if between > best and _SPACE_RANGE_EMS[0] <= middle <= _SPACE_RANGE_EMS[1]:
+            best, border = between, middle
+    return border

@@ -18,7 +18,7 @@ from PIL import Image
 from knowledge.extract.ocr_record import OcrLine, OcrRecord
 from knowledge.extract.ocr_tesseract import OcrWord, find_rotation, read_images
 from knowledge.extract.scan_image import Grey, Mask, erase_rules, find_ink, find_rules, straighten
-from knowledge.extract.scan_lines import TextBox, find_leader, find_middle_dots, find_text_boxes
+from knowledge.extract.scan_lines import TextBox, find_leader, find_middle_dots, find_rings, find_text_boxes
 from knowledge.extract.scan_tables import cell_boxes, find_page_tables
 
 SURE = 60.0  # confidence below which a word is doubtful
@@ -29,6 +29,11 @@ _SAMPLE_LINES = 40  # read to compare orientations
 _MAX_LINES = 4_000  # more stretches of ink are a picture, not text
 _MAX_CELLS = 2_500
 _CLEARLY_KOREAN = 75.0
+_GLYPH_LAYOUT = 10  # Tesseract: the image is a single letter
+_RIM_SHARE = 0.17  # of a circled number that its circle takes on each side
+_LIKE_ONE = str.maketrans("|lI]!iT", "1111111")
+_SURE_FIGURE = 80.0
+_FIGURE_IN = 0.06
 _RIM_IN = 0.035
 _FLAT_IN = 0.035
 _PADDING_PX = 20
@@ -44,6 +49,7 @@ class _Stretch:
     box: TextBox
     image: Grey  # as it is read: scaled, with paper around it
     scale: float
+    cell: bool  # it stands in a table
 
 
 def recognise(grey: Grey, *, dpi: int, engine: str) -> OcrRecord:
@@ -104,65 +110,105 @@ class _Page:
 
     def read(self) -> tuple[OcrLine, ...]:
         """All lines; those that hold no Hangul or doubtful words are read as English too."""
+        lines = self._read_latin() if self.is_latin else self._read_korean()
+        return (*lines, *(_leader_line(box) for box in self._leaders))
+
+    def _read_latin(self) -> list[OcrLine]:
+        images = [stretch.image for stretch in self._stretches]
+        english = read_images(images, language="eng", layout=_LINE_LAYOUT)
+        lines = zip(english, self._stretches, strict=True)
+        return [OcrLine((), self._place(words, place), cell=place.cell) for words, place in lines if words]
+
+    def _read_korean(self) -> list[OcrLine]:
         places = list(self._stretches)
-        images = [stretch.image for stretch in places]
-        if self.is_latin:
-            english = read_images(images, language="eng", layout=_LINE_LAYOUT)
-            lines = [OcrLine((), self._place(words, place)) for words, place in zip(english, places, strict=True)]
-        else:
-            korean = read_images(images, language="kor", layout=_LINE_LAYOUT)
-            again = [index for index, words in enumerate(korean) if _is_doubtful(words)]
-            larger = [self._stretch(self._stretches[index].box, scale=_SECOND_SCALE) for index in again]
-            second = read_images([stretch.image for stretch in larger], language="kor", layout=_LINE_LAYOUT)
-            for index, stretch, words in zip(again, larger, second, strict=True):
-                if _quality(words) > _quality(korean[index]):
-                    korean[index], places[index] = words, stretch
-            english = read_images([images[index] for index in again], language="eng", layout=_LINE_LAYOUT)
-            latin = dict(zip(again, english, strict=True))
-            lines = [
-                OcrLine(
-                    self._place(words, places[index]),
-                    self._place(latin.get(index, []), self._stretches[index]),
-                    tuple(find_middle_dots(places[index].box, self._ink)),
-                )
-                for index, words in enumerate(korean)
-            ]
-        read = [line for line in lines if line.words or line.latin]
-        return (*read, *(_leader_line(box) for box in self._leaders))
+        korean = read_images([place.image for place in places], language="kor", layout=_LINE_LAYOUT)
+        again = [index for index, words in enumerate(korean) if _is_doubtful(words)]
+        larger = [self._stretch(places[index].box, places[index].cell, scale=_SECOND_SCALE) for index in again]
+        second = read_images([place.image for place in larger], language="kor", layout=_LINE_LAYOUT)
+        english = read_images([places[index].image for index in again], language="eng", layout=_LINE_LAYOUT)
+        latin = {index: (words, places[index]) for index, words in zip(again, english, strict=True)}
+        for index, place, words in zip(again, larger, second, strict=True):
+            if _quality(words) > _quality(korean[index]):
+                korean[index], places[index] = words, place
+        poor = [
+            number
+            for number, index in enumerate(again)
+            if not _has_hangul(korean[index]) and _quality(latin[index][0]) < _SURE_FIGURE
+        ]
+        third = read_images([larger[number].image for number in poor], language="eng", layout=_LINE_LAYOUT)
+        for number, words in zip(poor, third, strict=True):
+            if _quality(words) > _quality(latin[again[number]][0]):
+                latin[again[number]] = (words, larger[number])
+        rings = self._read_rings(places)
+        return [
+            OcrLine(
+                self._place(words, places[index]),
+                self._place(*latin[index]) if index in latin else (),
+                tuple(find_middle_dots(places[index].box, self._ink)),
+                rings.get(index, ()),
+                cell=places[index].cell,
+            )
+            for index, words in enumerate(korean)
+            if words or (index in latin and latin[index][0]) or self._is_lost(places[index])
+        ]
+
+    def _read_rings(self, places: Sequence[_Stretch]) -> dict[int, tuple[tuple[int, int, int], ...]]:
+        """Circled numbers by stretch: the Korean model does not know them, but reads what stands inside."""
+        found = [(index, ring) for index, place in enumerate(places) for ring in find_rings(place.box, self._ink)]
+        images = []
+        for _, ring in found:
+            x, y = round((ring.x1 - ring.x0) * _RIM_SHARE), round((ring.y1 - ring.y0) * _RIM_SHARE)
+            inside = self._clean[ring.y0 + y : ring.y1 - y, ring.x0 + x : ring.x1 - x]
+            scale = _BEST_HEIGHT_PX / max(1, inside.shape[0])
+            size = max(1, round(inside.shape[1] * scale)), max(1, round(inside.shape[0] * scale))
+            scaled = np.asarray(Image.fromarray(inside).resize(size, Image.Resampling.LANCZOS))
+            images.append(np.pad(scaled, _PADDING_PX, constant_values=self._paper))
+        rings: dict[int, tuple[tuple[int, int, int], ...]] = {}
+        for (index, ring), words in zip(found, read_images(images, language="eng", layout=_GLYPH_LAYOUT), strict=True):
+            text = "".join(word.text for word in words).translate(_LIKE_ONE)
+            number = int(text) if text.isdigit() and 1 <= int(text) <= 20 else 0
+            rings[index] = (*rings.get(index, ()), (ring.x0, ring.x1, number))
+        return rings
+
+    def _is_lost(self, place: _Stretch) -> bool:
+        """Ink as large as a figure in a table cell that nobody could read: a gap there would be a wrong table."""
+        least = _FIGURE_IN * self.dpi
+        return place.cell and place.box.height >= least and place.box.x1 - place.box.x0 >= least / 2
 
     def _cut(self, cells: Sequence[TextBox]) -> list[_Stretch]:
         outside = self._ink.copy()
-        boxes: list[TextBox] = []
+        boxes: list[tuple[TextBox, bool]] = []
         for cell in cells:
             place = np.s_[cell.y0 : cell.y1, cell.x0 : cell.x1]
             outside[place] = False
             inside = find_text_boxes(self._ink[place], dpi=self.dpi)
             boxes.extend(
-                TextBox(box.x0 + cell.x0, box.y0 + cell.y0, box.x1 + cell.x0, box.y1 + cell.y0)
+                (TextBox(box.x0 + cell.x0, box.y0 + cell.y0, box.x1 + cell.x0, box.y1 + cell.y0), True)
                 for box in inside
                 if not _is_rest_of_a_rule(box, cell, self.dpi)
             )
-        boxes.extend(find_text_boxes(outside, dpi=self.dpi))
+        boxes.extend((box, False) for box in find_text_boxes(outside, dpi=self.dpi))
         if len(boxes) > _MAX_LINES:
             return []
-        return [self._stretch(part) for box in boxes for part in self._without_leader(box)]
+        return [self._stretch(part, in_cell) for box, in_cell in boxes for part in self._without_leader(box, in_cell)]
 
-    def _without_leader(self, box: TextBox) -> list[TextBox]:
+    def _without_leader(self, box: TextBox, in_cell: bool) -> list[TextBox]:
         leader = find_leader(box, self._ink)
         if leader is None:
             return [box]
         start, end = box.x0 + leader.start, box.x0 + leader.end
-        self._leaders.append(TextBox(start, box.y0, end, box.y1))
+        if not in_cell:  # there it is what is left of a ruling line
+            self._leaders.append(TextBox(start, box.y0, end, box.y1))
         sides = [TextBox(box.x0, box.y0, start, box.y1), TextBox(end, box.y0, box.x1, box.y1)]
         return [side for side in sides if side.x1 - side.x0 > 0.2 * box.height]
 
-    def _stretch(self, box: TextBox, *, scale: float = 1.0) -> _Stretch:
+    def _stretch(self, box: TextBox, in_cell: bool, *, scale: float = 1.0) -> _Stretch:
         part = self._clean[max(0, box.y0 - 4) : box.y1 + 4, max(0, box.x0 - 4) : box.x1 + 4]
         if box.height >= _LEAST_SCALED_PX:
             scale *= min(max(_BEST_HEIGHT_PX / box.height, _SCALES[0]), _SCALES[1])
         size = max(1, round(part.shape[1] * scale)), max(1, round(part.shape[0] * scale))
         scaled = np.asarray(Image.fromarray(part).resize(size, Image.Resampling.LANCZOS))
-        return _Stretch(box, np.pad(scaled, _PADDING_PX, constant_values=self._paper), scale)
+        return _Stretch(box, np.pad(scaled, _PADDING_PX, constant_values=self._paper), scale, in_cell)
 
     def _place(self, words: Sequence[OcrWord], stretch: _Stretch) -> tuple[OcrWord, ...]:
         """The words at their place on the page, as high as their stretch."""
@@ -187,6 +233,10 @@ def _is_rest_of_a_rule(box: TextBox, cell: TextBox, dpi: int) -> bool:
     flat = box.height < _FLAT_IN * dpi and (box.y0 < near or box.y1 > height - near)
     thin = box.x1 - box.x0 < _FLAT_IN * dpi and (box.x0 < near or box.x1 > width - near)
     return flat or thin
+
+
+def _has_hangul(words: Sequence[OcrWord]) -> bool:
+    return any(_HANGUL.search(word.text) for word in words)
 
 
 def _is_doubtful(words: Sequence[OcrWord]) -> bool:

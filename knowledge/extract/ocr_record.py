@@ -16,20 +16,23 @@ from typing import Any
 from knowledge.extract.ocr_tesseract import OcrWord
 from knowledge.extract.scan_image import PixelRule
 
-RECORD_VERSION = 2  # raise it when pages must be read again
+RECORD_VERSION = 3  # raise it when pages must be read again
 
 
 @dataclass(frozen=True, slots=True)
 class OcrLine:
     """A stretch of a line, read as Korean (`words`) and, where that left doubts, as English too (`latin`).
 
-    `dots` are the places (x) of blots at half its height; `leader`: it is a row of dots or a line, and was not read.
+    `dots` are the places (x) of blots at half its height; `rings` (x0, x1, number inside, 0 when it could not be read)
+    those of circled numbers; `leader`: it is a row of dots or a line, and was not read; `cell`: it stands in a table.
     """
 
     words: tuple[OcrWord, ...]
     latin: tuple[OcrWord, ...] = ()
     dots: tuple[int, ...] = ()
+    rings: tuple[tuple[int, int, int], ...] = ()
     leader: bool = False
+    cell: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,14 @@ def _from_json(stored: dict[str, Any]) -> OcrRecord:
         skew=float(stored["skew"]),
         rules=tuple(PixelRule(**rule) for rule in stored["rules"]),
         lines=tuple(
-            OcrLine(_words(line["words"]), _words(line["latin"]), tuple(line["dots"]), bool(line["leader"]))
+            OcrLine(
+                _words(line["words"]),
+                _words(line["latin"]),
+                tuple(line["dots"]),
+                tuple((int(x0), int(x1), int(number)) for x0, x1, number in line["rings"]),
+                bool(line["leader"]),
+                bool(line["cell"]),
+            )
             for line in stored["lines"]
         ),
     )

@@ -47,7 +47,7 @@ def find_text_boxes(ink: Mask, *, dpi: int) -> list[TextBox]:
     usual = statistics.median(heights) if heights else _DEFAULT_HEIGHT_IN * dpi
     boxes = _boxes(ink, side, round(usual * _REACH_EMS)) if abs(usual / dpi - _DEFAULT_HEIGHT_IN) > 0.03 else rough
     cut = [part for box in boxes for part in _split(box, ink, usual)]
-    return sorted(_with_small_ones(cut, usual), key=lambda box: (box.y0, box.x0))
+    return sorted(_united(_with_small_ones(cut, usual)), key=lambda box: (box.y0, box.x0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,43 @@ def find_leader(box: TextBox, ink: Mask) -> Leader | None:
         ):
             best = Leader(first, last + 1)
     return best
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """A circle with something in it, as around the numbers of paragraphs; pixels on the page."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+
+def find_rings(box: TextBox, ink: Mask) -> list[Ring]:
+    """Glyphs that are a circle around a mark, from left to right: ① and its like."""
+    part = ink[box.y0 : box.y1, box.x0 : box.x1]
+    height = part.shape[0]
+    rings = []
+    for start, end in _runs(part.any(axis=0), 1):
+        rows = np.nonzero(part[:, start : end + 1].any(axis=1))[0]
+        y0, y1 = int(rows[0]), int(rows[-1]) + 1
+        wide, tall = end + 1 - start, y1 - y0
+        if tall >= 0.5 * height and 0.85 <= wide / tall <= 1.18 and _is_ring(part[y0:y1, start : end + 1]):
+            rings.append(Ring(box.x0 + start, box.y0 + y0, box.x0 + end + 1, box.y0 + y1))
+    return rings
+
+
+def _is_ring(glyph: Mask) -> bool:
+    """Ink in all directions at the rim, none in the corners or between rim and mark, and a mark in the middle."""
+    rows, columns = np.nonzero(glyph)
+    y = (rows + 0.5) / glyph.shape[0] * 2 - 1
+    x = (columns + 0.5) / glyph.shape[1] * 2 - 1
+    radius = np.hypot(x, y)
+    if (radius > 1.12).mean() > 0.02:
+        return False
+    rim = radius > 0.74
+    directions = np.unique(((np.arctan2(y[rim], x[rim]) + np.pi) / (2 * np.pi) * 24).astype(int) % 24)
+    return len(directions) >= 23 and bool((radius < 0.45).mean() > 0.05)
 
 
 def find_middle_dots(box: TextBox, ink: Mask) -> list[int]:
@@ -188,6 +225,23 @@ def _trim(box: TextBox, ink: Mask) -> TextBox | None:
     return TextBox(
         box.x0 + int(columns[0]), box.y0 + int(rows[0]), box.x0 + int(columns[-1]) + 1, box.y0 + int(rows[-1]) + 1
     )
+
+
+def _united(boxes: Sequence[TextBox]) -> list[TextBox]:
+    """Boxes that cover the same stretch of a line put together, so that nothing is read twice."""
+    united: list[TextBox] = []
+    for box in sorted(boxes, key=lambda box: box.x0):
+        for index, other in enumerate(united):
+            across = min(box.x1, other.x1) - max(box.x0, other.x0)
+            down = min(box.y1, other.y1) - max(box.y0, other.y0)
+            if across > 0 and down > 0.5 * min(box.height, other.height):
+                united[index] = TextBox(
+                    min(box.x0, other.x0), min(box.y0, other.y0), max(box.x1, other.x1), max(box.y1, other.y1)
+                )
+                break
+        else:
+            united.append(box)
+    return united
 
 
 def _with_small_ones(boxes: Sequence[TextBox], usual: float) -> list[TextBox]:
