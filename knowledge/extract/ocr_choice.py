@@ -17,8 +17,7 @@ SURE_OF_DIGITS = 80.0
 _SURE_OF_LATIN = 88.0
 _SURE_OF_LATIN_LINE = 75.0
 _GARBAGE = 35.0
-_ARTICLE_START = re.compile(r"제\d+조")
-_LAST_CIRCLED = 20
+_ARTICLE_HEAD = re.compile(r"제\d+조(?:의\d+)?\([^)]{1,40}\)$")
 _FIGURE_IN = 0.06  # ink as high as a figure
 _LIKE_CIRCLED = "@©®0123456789()<>{}[]『』「」oOQ°|· "
 UNREAD = "?"
@@ -71,29 +70,17 @@ def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
     korean = any(_HANGUL.search(word.text) for word in words)
     believed = [_believed(word) for word in words if not _is_garbage(word, korean=korean)]
     dotted = [replace(word, text=_with_middle_dots(word, line.dots)) for word in believed]
-    return _with_circled(dotted, line.rings)
+    return _with_circled(dotted, _number_rings(line).rings)
 
 
-def number_rings(lines: Sequence[OcrLine]) -> list[OcrLine]:
-    """The lines with their circled numbers settled by their order: ① opens an article, ② follows ①.
-
-    What stands in a ring is tiny and read badly; a reading counts where nothing goes before on the page.
-    """
-    before = 0
-    numbered = []
-    for line in lines:
-        rings = []
-        if _ARTICLE_START.match("".join(word.text for word in line.words)):
-            before = 0
-        for x0, x1, read in line.rings:
-            text = "".join(word.text for word in line.words if word.x1 <= x0 + (x1 - x0) // 2)
-            if not before:
-                before = 1 if _ARTICLE_START.match(text) else read
-            else:
-                before = 1 if read == 1 and before > 1 else before + 1
-            rings.append((x0, x1, before if before <= _LAST_CIRCLED else 0))
-        numbered.append(replace(line, rings=tuple(rings)) if rings else line)
-    return numbered
+def _number_rings(line: OcrLine) -> OcrLine:
+    """The line with its circled numbers settled: a number that could not be read is 1 where it opens an article."""
+    rings = []
+    for x0, x1, read in line.rings:
+        text = "".join(word.text for word in line.words if word.x1 <= x0 + (x1 - x0) // 2)
+        opens = not rings and _ARTICLE_HEAD.match(text) is not None
+        rings.append((x0, x1, read or (1 if opens else 0)))
+    return replace(line, rings=tuple(rings))
 
 
 def _with_circled(words: Sequence[ReadWord], rings: Sequence[tuple[int, int, int]]) -> list[ReadWord]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowledge.extract.decoding import clean_text
-from knowledge.extract.ocr_choice import UNREAD, ReadWord, choose_words, number_rings
+from knowledge.extract.ocr_choice import UNREAD, ReadWord, choose_words
 from knowledge.extract.ocr_record import OcrRecord
 from knowledge.extract.pdf_chars import Char, Rule
 from knowledge.extract.scan_tables import to_rule
@@ -39,7 +39,7 @@ class OcrPage:
 
 def lay_out(record: OcrRecord) -> OcrPage:
     """Glyphs of the page in points from the lower left corner, in reading order within each line."""
-    lines = [choose_words(line, dpi=record.dpi) for line in number_rings(record.lines)]
+    lines = [choose_words(line, dpi=record.dpi) for line in record.lines]
     ems = [_em(words) for words in lines if words and any(_HANGUL_WORD.match(word.text) for word in words)]
     usual = statistics.median(ems) if ems else 0.15 * record.dpi
     border = _space_border([word.gap / _em(words) for words in lines for word in words[1:]])

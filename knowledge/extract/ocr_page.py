@@ -31,7 +31,6 @@ _MAX_CELLS = 2_500
 _CLEARLY_KOREAN = 75.0
 _GLYPH_LAYOUT = 10  # Tesseract: the image is a single letter
 _RIM_SHARE = 0.17  # of a circled number that its circle takes on each side
-_LIKE_ONE = str.maketrans("|lI]!iT", "1111111")
 _SURE_FIGURE = 80.0
 _FIGURE_IN = 0.06
 _RIM_IN = 0.035
@@ -164,9 +163,11 @@ class _Page:
             scaled = np.asarray(Image.fromarray(inside).resize(size, Image.Resampling.LANCZOS))
             images.append(np.pad(scaled, _PADDING_PX, constant_values=self._paper))
         rings: dict[int, tuple[tuple[int, int, int], ...]] = {}
-        for (index, ring), words in zip(found, read_images(images, language="eng", layout=_GLYPH_LAYOUT), strict=True):
-            text = "".join(word.text for word in words).translate(_LIKE_ONE)
-            number = int(text) if text.isdigit() and 1 <= int(text) <= 20 else 0
+        inside_rings = read_images(images, language="eng", layout=_GLYPH_LAYOUT, letters="0123456789")
+        for (index, ring), words in zip(found, inside_rings, strict=True):
+            text = "".join(word.text for word in words)
+            sure = _quality(words) >= _SURE_FIGURE and text.isdigit() and 1 <= int(text) <= 20
+            number = int(text) if sure else 0
             rings[index] = (*rings.get(index, ()), (ring.x0, ring.x1, number))
         return rings
 

@@ -76,8 +76,11 @@ def require_tesseract(*, name: str) -> str:
     return version
 
 
-def read_images(images: Sequence[Grey], *, language: str, layout: int) -> list[list[OcrWord]]:
-    """Words of each image, in the order of the images. `layout` is Tesseract's page segmentation mode.
+def read_images(
+    images: Sequence[Grey], *, language: str, layout: int, letters: str | None = None
+) -> list[list[OcrWord]]:
+    """Words of each image, in the order of the images. `layout` is Tesseract's page segmentation mode; `letters` are
+    the only ones to be read, when given.
 
     Raises TesseractFailed.
     """
@@ -92,7 +95,8 @@ def read_images(images: Sequence[Grey], *, language: str, layout: int) -> list[l
         listing = Path(folder, "list.txt")
         listing.write_text("\n".join(paths) + "\n")
         source = paths[0] if len(paths) == 1 else str(listing)
-        tsv = _run([source, "-", "-l", language, "--psm", str(layout), "--dpi", "300", "tsv"])
+        only = ["-c", f"tessedit_char_whitelist={letters}"] if letters else []
+        tsv = _run([source, "-", "-l", language, "--psm", str(layout), "--dpi", "300", *only, "tsv"])
     return _parse(tsv, len(images))
 
 

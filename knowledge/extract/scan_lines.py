@@ -22,6 +22,8 @@ _TALL = 1.7  # times the usual height: two lines that touch
 _LEAST_SQUARES = 4
 _LEADER_HEIGHTS = 3.0  # a leader is at least as long
 _LEADER_THICKNESS = 0.22  # and at most as thick, in heights of the line
+_DIRECTIONS = 32
+_RING_SPACE = 0.15  # heights of the line that a circled number keeps from what stands before it
 _SMALL = 0.45  # times the usual height: a dot, a dash or a speck
 
 
@@ -64,7 +66,7 @@ def find_leader(box: TextBox, ink: Mask) -> Leader | None:
     height, width = part.shape
     if width < _LEADER_HEIGHTS * height:
         return None
-    filled = part.any(axis=0)
+    filled = _columns(part)
     top = np.argmax(part, axis=0)
     bottom = height - 1 - np.argmax(part[::-1], axis=0)
     thin = ~filled | (bottom - top <= _LEADER_THICKNESS * height)
@@ -100,11 +102,13 @@ def find_rings(box: TextBox, ink: Mask) -> list[Ring]:
     part = ink[box.y0 : box.y1, box.x0 : box.x1]
     height = part.shape[0]
     rings = []
-    for start, end in _runs(part.any(axis=0), 1):
+    reached = -height  # where the glyph before ends; a number stands behind a space
+    for start, end in _runs(_columns(part), 1):
         rows = np.nonzero(part[:, start : end + 1].any(axis=1))[0]
         y0, y1 = int(rows[0]), int(rows[-1]) + 1
         wide, tall = end + 1 - start, y1 - y0
-        if tall >= 0.5 * height and 0.85 <= wide / tall <= 1.18 and _is_ring(part[y0:y1, start : end + 1]):
+        apart, reached = start - reached > _RING_SPACE * height, end
+        if apart and tall >= 0.5 * height and 0.85 <= wide / tall <= 1.18 and _is_ring(part[y0:y1, start : end + 1]):
             rings.append(Ring(box.x0 + start, box.y0 + y0, box.x0 + end + 1, box.y0 + y1))
     return rings
 
@@ -117,16 +121,18 @@ def _is_ring(glyph: Mask) -> bool:
     radius = np.hypot(x, y)
     if (radius > 1.12).mean() > 0.02:
         return False
-    rim = radius > 0.74
-    directions = np.unique(((np.arctan2(y[rim], x[rim]) + np.pi) / (2 * np.pi) * 24).astype(int) % 24)
-    return len(directions) >= 23 and bool((radius < 0.45).mean() > 0.05)
+    direction = ((np.arctan2(y, x) + np.pi) / (2 * np.pi) * _DIRECTIONS).astype(int) % _DIRECTIONS
+    reach = np.zeros(_DIRECTIONS)
+    np.maximum.at(reach, direction, radius)  # how far the ink goes in each direction: the same in a circle
+    in_the_middle = float((radius < 0.45).mean())
+    return float(reach.min()) > 0.78 and float(reach.std()) < 0.07 and 0.05 < in_the_middle < 0.4
 
 
 def find_middle_dots(box: TextBox, ink: Mask) -> list[int]:
     """Places (x) of small blots at half the height of the line: the middle dots between Korean nouns."""
     part = ink[box.y0 : box.y1, box.x0 : box.x1]
     height = part.shape[0]
-    filled = part.any(axis=0)
+    filled = _columns(part)
     dots = []
     for start, end in _runs(filled, 1):
         rows = np.nonzero(part[:, start : end + 1].any(axis=1))[0]
@@ -191,6 +197,12 @@ def _runs(row: Mask, gap: int) -> Iterable[tuple[int, int]]:
     starts = [int(filled[0]), *(int(filled[index + 1]) for index in breaks)]
     ends = [*(int(filled[index]) for index in breaks), int(filled[-1])]
     yield from zip(starts, ends, strict=True)
+
+
+def _columns(part: Mask) -> Mask:
+    """Whether there is ink in each column."""
+    filled: Mask = np.any(part, axis=0)
+    return filled
 
 
 def _root(parents: list[int], number: int) -> int:
