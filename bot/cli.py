@@ -218,6 +218,24 @@ def evaluate(
 
 
 @app.command()
+def calibrate(
+    file: Annotated[Path, typer.Argument(help="A TSV file: question, answerable (yes, no, off-topic), source.")],
+    as_json: AsJson = False,
+) -> None:
+    """Measure the gate on your own labelled questions.
+
+    The result is kept in the data folder and decides from then on what is answered and what is refused."""
+    with reporting_errors(debug=_options.debug):
+        result = _call("calibrate", {"file": str(file.absolute())})
+        from bot.cli_output import print_calibrations, print_json
+
+        if as_json:
+            print_json(result)
+        else:
+            print_calibrations(result["kinds"])
+
+
+@app.command()
 def doctor() -> None:
     """Check what Haechi needs.
 

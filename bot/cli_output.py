@@ -177,6 +177,18 @@ def print_scores(groups: Mapping[str, Form]) -> None:
         console().print(Text(f"{name} ({score['n']}): {figures}"))
 
 
+def print_calibrations(kinds: Sequence[Form]) -> None:
+    """What was measured for each kind of source, held out by group, and where it is kept."""
+    for item in kinds:
+        if item["file"] is None:
+            console().print(Text(f"{item['kind']}: not calibrated; it {item['reason']}"))
+            continue
+        asked = ", ".join(f"{n} {label}" for label, n in item["measured"]["questions"].items())
+        console().print(Text(f"{item['kind']}: calibrated on {asked} questions, kept in {item['file']}"))
+        for name, share in item["measured"]["cross-validated"].items():
+            console().print(Text(f"  {name}: {'not measured' if share is None else f'{share:.0%}'}"))
+
+
 def print_check(check: Check) -> None:
     """One line of `haechi doctor`."""
     mark = Text("ok      ", style="green") if check.ok else Text("problem ", style="red")

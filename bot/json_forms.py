@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.answering import Outcome
 from bot.types import Citation
@@ -18,6 +18,9 @@ from knowledge.types import (
     SyncReport,
     ToolStatus,
 )
+
+if TYPE_CHECKING:
+    from knowledge.api import CalibrationOutcome
 
 TIMES = ("total", "embed", "dense", "keyword", "rerank")
 
@@ -34,6 +37,16 @@ def search_form(query: str, evidence: Evidence) -> dict[str, Any]:
         "degraded": list(evidence.degraded),
         "took_ms": {name: round(float(evidence.took_ms.get(name, 0.0)), 1) for name in TIMES},
         "results": [_result(rank, scored) for rank, scored in enumerate(evidence.chunks, start=1)],
+    }
+
+
+def calibration_form(outcome: CalibrationOutcome) -> dict[str, Any]:
+    """One kind in `calibrate --json`: the file that was written and its measured figures, or why there is none."""
+    return {
+        "kind": outcome.kind,
+        "file": None if outcome.path is None else str(outcome.path),
+        "measured": dict(outcome.measured),
+        "reason": outcome.reason,
     }
 
 

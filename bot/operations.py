@@ -60,6 +60,7 @@ class KnowledgeOperations:
             "ingest": self._ingest,
             "status": self._status,
             "eval": self._evaluate,
+            "calibrate": self._calibrate,
         }
 
     async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
@@ -142,6 +143,11 @@ class KnowledgeOperations:
 
         outcomes = await asyncio.to_thread(evaluate, questions, search)
         return {"groups": {name: score.to_json() for name, score in summarise(outcomes).items()}}
+
+    async def _calibrate(self, params: Parameters, report: Report) -> dict[str, Any]:
+        """Measures the gate on a file of labelled questions and keeps the result."""
+        outcomes = await asyncio.to_thread(self._knowledge.calibrate, Path(str(params["file"])))
+        return {"kinds": [json_forms.calibration_form(outcome) for outcome in outcomes]}
 
     async def _sync(self, report: Report, **options: Any) -> dict[str, Any]:
         """Runs the sync in a thread. When this is cancelled the thread is asked to stop, and waited for: what it has

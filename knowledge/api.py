@@ -38,6 +38,7 @@ from knowledge.types import (
 )
 
 if TYPE_CHECKING:
+    from knowledge.calibrate_gate import CalibrationOutcome
     from knowledge.retrieval.calibration import Calibrations
     from knowledge.retrieval.pipeline import SearchPipeline
 
@@ -213,10 +214,26 @@ class Knowledge:
         names = dict.fromkeys(name for config in self._config.sources for name in self._embedders_of(config))
         return check_tools(self._catalog, self._vectors, self._shelf, list(names), now=self._clock())
 
+    def calibrate(self, file: Path) -> list[CalibrationOutcome]:
+        """What measuring the gate on a file of labelled questions gave; it holds from the next search on.
+
+        Raises BadQuestionFile, UnknownSource, Busy while vectors are pending.
+        """
+        from knowledge.calibrate_gate import calibrate_gate
+
+        folder = self._config.data_dir / "calibrations"
+        outcomes = calibrate_gate(file, pipeline=self._search_pipeline(), catalog=self._catalog, folder=folder)
+        with self._building:
+            self._calibrations = self._pipeline = None
+        return outcomes
+
     def warm_up(self) -> None:
         """Opens what the first search would have to open. Raises what that search would have reported as degraded."""
+        from knowledge.analysis import warm_up
+
         self._search_pipeline()
         self._vectors.opened()
+        warm_up()
 
     def close(self) -> None:
         self._vectors.close()

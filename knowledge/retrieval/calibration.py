@@ -177,8 +177,6 @@ class LabelledFeatures:
 class FittedModel:
     """What `fit_logistic` found: weights of features that are standardised by `means` and `scales`."""
 
-    """Weights of a logistic regression over standardised features."""
-
     intercept: float
     weights: dict[str, float]
     means: dict[str, float]

@@ -40,6 +40,7 @@ LAYERS = {
             "knowledge.passages",
             "knowledge.status",
             "knowledge.api",
+            "knowledge.calibrate_gate",
             "knowledge.evaluate",
         ],
     },

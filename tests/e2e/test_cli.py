@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -235,3 +236,28 @@ def test_doctor_names_every_problem_with_its_remedy(haechi):
     problems = [line for line in run.stdout.splitlines() if line.startswith("problem ")]
     assert [line.split(":")[0].split("problem ")[1] for line in problems] == ["source rules", "source shop"]
     assert all(" -> " in line for line in problems)
+
+
+def test_calibrating_on_own_questions_changes_what_is_judged(indexed):
+    rows = [("question", "answerable", "source")]
+    rows += [
+        (q, "yes", "rules") for q in ("연차휴가는 며칠인가요?", "병가는 며칠까지 쓰나요?", "팀장 서울 숙박비 상한은?")
+    ]
+    rows += [(q, "off-topic", "") for q in ("오늘 날씨 어때?", "김치찌개 끓이는 법", "축구 경기 결과 알려줘")]
+    (indexed.folder / "labelled.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    assert indexed.json("status", "--json")["sources"][0]["calibrated"] is False
+    kinds = {item["kind"]: item for item in indexed.json("calibrate", "--json", "labelled.tsv")["kinds"]}
+    assert kinds["docs"]["measured"]["questions"] == {"answerable": 3, "unanswerable": 0, "off-topic": 3}
+    assert Path(kinds["docs"]["file"]).is_file()
+    assert kinds["code"]["file"] is None
+    assert "needs questions that these sources answer" in kinds["code"]["reason"]
+    assert indexed.json("status", "--json")["sources"][0]["calibrated"] is True
+    assert indexed.json("search", "--json", "연차휴가는 며칠인가요?")["probability"] is not None
+    Path(kinds["docs"]["file"]).unlink()
+
+
+def test_a_bad_line_in_a_calibration_file_is_named(indexed):
+    (indexed.folder / "bad.tsv").write_text("question\tanswerable\n연차?\tmaybe\n", encoding="utf-8")
+    run = indexed.run("calibrate", "bad.tsv")
+    assert run.returncode == 1
+    assert "bad.tsv:2: answerable must be yes, no or off-topic" in run.stderr
