@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 _MAX_PIXELS = 120_000_000  # of one page; more is a bomb or a poster
 _MAX_PAGES = 500
 _MAX_SIDE_PX = 6_000
-_PAGE_WIDTH_IN = 8.27
-_SCREEN_WIDTH_PX = 1_400  # a page narrower than this is enlarged
+_GOOD_ROW_PX = (32, 70)  # rows of text that are read as they are
+_BEST_ROW_PX = 46
+_MOST_SCALED = 4.0
 _PLAUSIBLE_DPI = (150.0, 1_200.0)
 
 
@@ -101,7 +102,7 @@ def _render(content: bytes, index: int, *, name: str) -> Grey:
                 paper = PIL.Image.new("RGBA", layer.size, "white")
                 upright = PIL.Image.alpha_composite(paper, layer)
             grey = upright.convert("L")
-            factor = _factor(grey.width, grey.height, upright.info.get("dpi"))
+            factor = _factor(grey, upright.info.get("dpi"))
             if factor != 1.0:
                 size = max(1, round(grey.width * factor)), max(1, round(grey.height * factor))
                 grey = grey.resize(size, PIL.Image.Resampling.LANCZOS)
@@ -119,13 +120,19 @@ def _render(content: bytes, index: int, *, name: str) -> Grey:
         raise UnreadableFile(f"{name} is a damaged or cut off picture; save it again as PNG or PDF.") from error
 
 
-def _factor(width: int, height: int, stated: object) -> float:
+def _factor(grey: Image, stated: object) -> float:
     """By how much to enlarge or reduce the picture, so that its text is as large as on a page of 300 dpi."""
-    longest = max(width, height)
+    import numpy as np
+
+    from knowledge.extract.scan_image import find_ink
+    from knowledge.extract.scan_lines import usual_row_height
+
     factor = 1.0
     dpi = stated[0] if isinstance(stated, tuple) and stated else None
     if isinstance(dpi, int | float) and _PLAUSIBLE_DPI[0] <= dpi <= _PLAUSIBLE_DPI[1]:
         factor = OCR_DPI / float(dpi)
-    elif min(width, height) < _SCREEN_WIDTH_PX:
-        factor = min(3.0, OCR_DPI * _PAGE_WIDTH_IN / max(1, min(width, height)))
-    return min(factor, _MAX_SIDE_PX / max(1, longest))
+    else:
+        height = usual_row_height(find_ink(np.asarray(grey)))
+        if height is not None and not _GOOD_ROW_PX[0] <= height <= _GOOD_ROW_PX[1]:
+            factor = min(max(_BEST_ROW_PX / height, 1 / _MOST_SCALED), _MOST_SCALED)
+    return min(factor, _MAX_SIDE_PX / max(1, grey.width, grey.height))

@@ -69,8 +69,7 @@ def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
         return []
     korean = any(_HANGUL.search(word.text) for word in words)
     believed = [_believed(word) for word in words if not _is_garbage(word, korean=korean)]
-    dotted = [replace(word, text=_with_middle_dots(word, line.dots)) for word in believed]
-    return _with_circled(dotted, _number_rings(line).rings)
+    return _with_circled(_with_middle_dots(believed, line.dots), _number_rings(line).rings)
 
 
 def _number_rings(line: OcrLine) -> OcrLine:
@@ -154,19 +153,36 @@ def _with_latin_words(korean: Sequence[OcrWord], latin: Sequence[OcrWord]) -> li
     return words
 
 
-def _with_middle_dots(word: ReadWord, dots: Sequence[int]) -> str:
-    """Signs that stand where the ink shows a blot at half height are middle dots, whatever they were read as."""
-    letters = list(word.text)
-    step = (word.x1 - word.x0) / len(letters)
+def _with_middle_dots(words: Sequence[ReadWord], dots: Sequence[int]) -> list[ReadWord]:
+    """Middle dots where the ink shows a blot at half height: in place of the sign read there, or between letters."""
+    result = list(words)
     for dot in dots:
-        near = [
-            (abs(word.x0 + (index + 0.5) * step - dot), index)
-            for index, letter in enumerate(letters)
-            if letter in _LIKE_DOTS
-        ]
-        if near and min(near)[0] <= max(step, 0.6 * (word.y1 - word.y0)):
-            letters[min(near)[1]] = "·"
-    return "".join(letters)
+        for index, word in enumerate(result):
+            following = result[index + 1] if index + 1 < len(result) else None
+            if word.x0 <= dot <= (following.x0 if following else word.x1):
+                dotted = _dotted(word, dot, following)
+                if dotted is not None:
+                    result[index] = replace(word, text=dotted)
+                    break
+    return result
+
+
+def _dotted(word: ReadWord, dot: int, following: ReadWord | None) -> str | None:
+    """The text of the word with a dot at that place, None where the next word begins with the sign or none fits."""
+    text = word.text
+    step = (word.x1 - word.x0) / len(text)
+    near = [
+        (abs(word.x0 + (index + 0.5) * step - dot), index) for index, letter in enumerate(text) if letter in _LIKE_DOTS
+    ]
+    if near and min(near)[0] <= max(step, 0.6 * (word.y1 - word.y0)):
+        place = min(near)[1]
+        return f"{text[:place]}·{text[place + 1 :]}"
+    if following is not None and following.text[0] in _LIKE_DOTS:
+        return None
+    place = min(round((dot - word.x0) / step), len(text))
+    after = text[place : place + 1] or (following.text[:1] if following else "")
+    between_hangul = place > 0 and _HANGUL.match(text[place - 1]) and _HANGUL.match(after)
+    return f"{text[:place]}·{text[place:]}" if between_hangul else None
 
 
 def _is_dash(words: Sequence[OcrWord], dpi: int) -> bool:

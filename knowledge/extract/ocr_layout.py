@@ -24,6 +24,9 @@ _LEAST_LETTERS = 2
 _SIZE_EMS = 1.2  # height of a glyph's box, as in text layers
 _HANGUL_WORD = re.compile(r"^[가-힣]{2,}$")
 _ARTICLE_NUMBER = re.compile(r"(?<![가-힣])제([\d|lI!ｌ]{1,4})(?=조)")
+_LABEL_START = re.compile(r"(?:^|[^가-힣])제\d+$")
+_LABEL_UNITS = "조항호장절편관"
+_ROOM_AROUND_ONE = 1.35  # the figure 1 keeps more white around it than others
 _BARS = str.maketrans("|lI!ｌ", "11111")
 
 
@@ -117,7 +120,10 @@ def _tokens(words: Sequence[ReadWord], border: float) -> list[_Token]:
     groups: list[list[ReadWord]] = []
     for word in words:
         between_latin = bool(groups) and groups[-1][-1].is_latin and word.is_latin
-        if groups and not between_latin and 0 <= word.gap < border:
+        before = "".join(part.text for part in groups[-1]) if groups else ""
+        wide = border * _ROOM_AROUND_ONE if before.endswith("1") or word.text.startswith("1") else border
+        is_label = _LABEL_START.search(before) is not None and word.text[0] in _LABEL_UNITS
+        if groups and not between_latin and (0 <= word.gap < wide or is_label):
             groups[-1].append(word)
         else:
             groups.append([word])

@@ -22,6 +22,10 @@ _TALL = 1.7  # times the usual height: two lines that touch
 _LEAST_SQUARES = 4
 _LEADER_HEIGHTS = 3.0  # a leader is at least as long
 _LEADER_THICKNESS = 0.22  # and at most as thick, in heights of the line
+_LARGE_STROKE = 1.6  # times the usual stroke: letters of a title
+_USUAL_STROKE = 0.1  # of a line, in its heights
+_ROW_INK = 0.002
+_LEAST_ROW_PX = 6
 _DIRECTIONS = 32
 _RING_SPACE = 0.15  # heights of the line that a circled number keeps from what stands before it
 _SMALL = 0.45  # times the usual height: a dot, a dash or a speck
@@ -48,6 +52,7 @@ def find_text_boxes(ink: Mask, *, dpi: int) -> list[TextBox]:
     heights = [box.height for box in rough if box.height > 0.04 * dpi and box.x1 - box.x0 > box.height]
     usual = statistics.median(heights) if heights else _DEFAULT_HEIGHT_IN * dpi
     boxes = _boxes(ink, side, round(usual * _REACH_EMS)) if abs(usual / dpi - _DEFAULT_HEIGHT_IN) > 0.03 else rough
+    boxes = _large_letters_united(boxes, ink)
     cut = [part for box in boxes for part in _split(box, ink, usual)]
     return sorted(_united(_with_small_ones(cut, usual)), key=lambda box: (box.y0, box.x0))
 
@@ -139,9 +144,50 @@ def find_middle_dots(box: TextBox, ink: Mask) -> list[int]:
         tall, wide = int(rows[-1] - rows[0]) + 1, end - start + 1
         middle = (rows[0] + rows[-1]) / 2 / max(1, height)
         square = 0.6 <= wide / tall <= 1.7
-        if square and 0.06 * height <= tall <= 0.27 * height and 0.3 <= middle <= 0.7:
+        if square and 0.09 * height <= tall <= 0.27 * height and 0.3 <= middle <= 0.7:
             dots.append(box.x0 + (start + end) // 2)
     return dots
+
+
+def usual_row_height(ink: Mask) -> float | None:
+    """Pixels from top to bottom of a usual row of ink, None where there are no rows: how large a picture shows text."""
+    filled = ink.mean(axis=1) > _ROW_INK
+    heights = [end - start + 1 for start, end in _runs(filled, 2) if end - start >= _LEAST_ROW_PX]
+    return statistics.median(heights) if heights and max(heights) < 0.8 * len(ink) else None
+
+
+def _stroke(box: TextBox, ink: Mask) -> float:
+    """Mean thickness of the strokes in a box: twice its ink over the length of its rims."""
+    part = ink[box.y0 : box.y1, box.x0 : box.x1]
+    rims = np.count_nonzero(part[1:] ^ part[:-1]) + np.count_nonzero(part[:, 1:] ^ part[:, :-1])
+    return 2 * np.count_nonzero(part) / max(1, rims)
+
+
+def _large_letters_united(boxes: Sequence[TextBox], ink: Mask) -> list[TextBox]:
+    """Pieces of the letters of a title put together: white within them is as wide as between usual lines."""
+    strokes = [_stroke(box, ink) for box in boxes]
+    usual = statistics.median(strokes) if strokes else 0.0
+    large = [(box, stroke) for box, stroke in zip(boxes, strokes, strict=True) if stroke > _LARGE_STROKE * usual]
+    united: list[tuple[TextBox, float]] = []
+    for box, stroke in sorted(large, key=lambda item: item[0].y0):
+        while True:
+            for index, (other, other_stroke) in enumerate(united):
+                reach = 2 * max(stroke, other_stroke)
+                across = max(box.x0, other.x0) - min(box.x1, other.x1)
+                down = max(box.y0, other.y0) - min(box.y1, other.y1)
+                if across < 3 * reach and down < reach and (across < 0 or down < 0):
+                    box, stroke = _union(box, other), max(stroke, other_stroke)
+                    del united[index]
+                    break
+            else:
+                break
+        united.append((box, stroke))
+    small = [box for box, stroke in zip(boxes, strokes, strict=True) if stroke <= _LARGE_STROKE * usual]
+    return small + [box for box, _ in united]
+
+
+def _union(one: TextBox, other: TextBox) -> TextBox:
+    return TextBox(min(one.x0, other.x0), min(one.y0, other.y0), max(one.x1, other.x1), max(one.y1, other.y1))
 
 
 def _boxes(ink: Mask, side: int, reach: int) -> list[TextBox]:
@@ -215,7 +261,7 @@ def _root(parents: list[int], number: int) -> int:
 def _split(box: TextBox, ink: Mask, usual: float) -> list[TextBox]:
     """Lines that touch, cut where the least ink stands between them."""
     count = round(box.height / (1.15 * usual)) if box.height > _TALL * usual else 1
-    if count < 2 or box.x1 - box.x0 < 2 * usual:
+    if count < 2 or box.x1 - box.x0 < 2 * usual or _stroke(box, ink) > _LARGE_STROKE * usual * _USUAL_STROKE:
         return [box]
     weight = ink[box.y0 : box.y1, box.x0 : box.x1].sum(axis=1)
     cuts = [0]
@@ -247,9 +293,7 @@ def _united(boxes: Sequence[TextBox]) -> list[TextBox]:
             across = min(box.x1, other.x1) - max(box.x0, other.x0)
             down = min(box.y1, other.y1) - max(box.y0, other.y0)
             if across > 0 and down > 0.5 * min(box.height, other.height):
-                united[index] = TextBox(
-                    min(box.x0, other.x0), min(box.y0, other.y0), max(box.x1, other.x1), max(box.y1, other.y1)
-                )
+                united[index] = _union(box, other)
                 break
         else:
             united.append(box)
@@ -265,9 +309,7 @@ def _with_small_ones(boxes: Sequence[TextBox], usual: float) -> list[TextBox]:
         for index, other in enumerate(large):
             gap = max(other.x0 - box.x1, box.x0 - other.x1)
             if other.y0 <= middle <= other.y1 and gap < _REACH_EMS * usual:
-                large[index] = TextBox(
-                    min(box.x0, other.x0), min(box.y0, other.y0), max(box.x1, other.x1), max(box.y1, other.y1)
-                )
+                large[index] = _union(box, other)
                 break
         else:
             if box.x1 - box.x0 > 2 * box.height:
