@@ -80,22 +80,31 @@ class Catalog:
         return found
 
     def linked_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
+        return self._links(ids, generations, known="article", wanted="appendix", order="l.position")
+
+    def referring_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
+        return self._links(ids, generations, known="appendix", wanted="article", order="w.number")
+
+    def _links(
+        self, ids: Collection[str], generations: Mapping[str, int], *, known: str, wanted: str, order: str
+    ) -> dict[str, list[str]]:
+        """Chunk id at the `known` end of links -> chunk ids at the `wanted` end."""
         linked: dict[str, list[str]] = {}
-        wanted = list(dict.fromkeys(ids))
+        distinct = list(dict.fromkeys(ids))
         with self._db.reading() as connection:
-            for start in range(0, len(wanted), ID_BATCH):
-                batch = wanted[start : start + ID_BATCH]
+            for start in range(0, len(distinct), ID_BATCH):
+                batch = distinct[start : start + ID_BATCH]
                 rows = connection.execute(
                     f"""
-                    SELECT a.id, x.id FROM chunks a JOIN links l ON l.article = a.number
-                    JOIN chunks x ON x.number = l.appendix
-                    WHERE a.id IN ({",".join("?" * len(batch))}) AND a.generation IN ({_integers(generations.values())})
-                    ORDER BY a.number, l.position
+                    SELECT k.id, w.id FROM chunks k JOIN links l ON l.{known} = k.number
+                    JOIN chunks w ON w.number = l.{wanted}
+                    WHERE k.id IN ({",".join("?" * len(batch))}) AND k.generation IN ({_integers(generations.values())})
+                    ORDER BY k.number, {order}
                     """,
                     batch,
                 )
-                for article, appendix in rows:
-                    linked.setdefault(article, []).append(appendix)
+                for known_id, wanted_id in rows:
+                    linked.setdefault(known_id, []).append(wanted_id)
         return linked
 
     def group_parts(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:

@@ -127,6 +127,9 @@ class ChunkLookup(Protocol):
     def linked_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
         """Id of an article -> ids of the appendices that it refers to, in order. Ids without links are left out."""
 
+    def referring_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
+        """Id of an appendix -> ids of the articles that refer to it, in order. Ids nobody refers to are left out."""
+
     def group_parts(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
         """The parts of the section or definition that `chunk` belongs to, in order, `chunk` among them."""
 

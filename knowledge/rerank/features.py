@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_priors import code_prior
 from knowledge.retrieval.coverage import Held, coverage, covered_weight
+from knowledge.retrieval.document_priors import document_prior
 from knowledge.retrieval.question import Question
 
 _MAX_PASSAGES = 200
+_WHOLE_SECTION = 1.0  # of what a section holds beyond its best part
+_OTHER_WORDS = 0.8  # of a word that is there in other words
+_COMPLETING = {"coverage": 0.3, "label": 0.5, "passage": 0.3, "answer": 0.3}
 _PASSAGE_BREAK = re.compile(r"\n|(?<=[.다])\s(?=[①-⑳가-힣A-Z0-9])")
 
 
@@ -92,7 +96,45 @@ def rank_by_features(
         candidate.score = sum(getattr(chosen, name) * value for name, value in features.items())
         if question.kind == "code":
             candidate.score *= code_prior(candidate.chunk, about_tests=question.about_tests)
+        else:
+            candidate.score *= document_prior(candidate.chunk, question.text)
     return sorted(candidates, key=lambda candidate: -candidate.score)
+
+
+def rank_by_whole_sections(
+    question: Question,
+    leading: Sequence[Candidate],
+    term_weights: Mapping[str, float],
+    *,
+    weights: RankingWeights = DOCUMENT_WEIGHTS,
+) -> list[Candidate]:
+    """The candidates in the order of what their sections hold, now that their parts are joined; ties keep their order.
+
+    A table that was cut names its columns in one part and the row that is asked for in another.
+    """
+    for candidate in leading:
+        if len(candidate.parts) < 2:
+            continue
+        for name, value in text_features(question, candidate, term_weights).items():
+            more = value - candidate.features.get(name, 0.0)
+            if more > 0.0:
+                candidate.features[name] = value
+                candidate.score += _WHOLE_SECTION * getattr(weights, name) * more
+    return sorted(leading, key=lambda candidate: -candidate.score)
+
+
+def completeness(question: Question, first: Candidate, second: Candidate, term_weights: Mapping[str, float]) -> float:
+    """How well a second section completes a first one: the words that both hold together, and what the second tells."""
+    total = sum(term_weights.values())
+    if total <= 0.0:
+        return 0.0
+    both = sum(
+        weight * (1.0 if any(term in c.held for c in (first, second)) else _OTHER_WORDS)
+        for term, weight in term_weights.items()
+        if any(wording in c.held for wording in (term, *question.expansions.get(term, ())) for c in (first, second))
+    )
+    told = text_features(question, second, term_weights)
+    return both / total + sum(_COMPLETING[name] * told[name] for name in _COMPLETING)
 
 
 def text_features(question: Question, candidate: Candidate, term_weights: Mapping[str, float]) -> dict[str, float]:

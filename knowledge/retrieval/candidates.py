@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from knowledge.retrieval.coverage import Held
@@ -24,7 +25,13 @@ class Candidate:
     score: float = 0.0  # what the order is made by, higher is better
     rerank: float | None = None
     via: str | None = None
+    parts: tuple[Chunk, ...] = ()  # the parts of the section or definition that are shown, once they are joined
     _held: Held | None = None
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """The section or definition that the chunk is a part of."""
+        return self.chunk.document_id, self.chunk.group
 
     @property
     def held(self) -> Held:
@@ -32,6 +39,13 @@ class Candidate:
         if self._held is None:
             self._held = Held(self.chunk.index_text)
         return self._held
+
+    def show(self, chunk: Chunk, parts: Sequence[Chunk]) -> None:
+        """From now on the candidate is `chunk`, which `parts` were joined to."""
+        if chunk is not self.chunk:
+            self.chunk = chunk
+            self._held = None
+        self.parts = tuple(parts)
 
     def to_scored(self) -> ScoredChunk:
         return ScoredChunk(

@@ -19,6 +19,8 @@ _PRIOR_CHUNKS = 150.0  # the background weighs as much as this many chunks
 _RARE = 0.002  # share of texts that hold a word which the background does not list
 _LEVELS = {"very_common": 0.25, "common": 0.08, "known": 0.02}
 _SINGLE_SYLLABLE_WEIGHT = 0.4  # 비, 급, 표: mostly left over from compounds, and part of many other words
+_NUMBER_WEIGHT = 0.5  # of "12년" or "10km": rules speak of ranges, not of the case of the one who asks
+_LABEL = re.compile(r"[조항호장]")
 _NUMBER = re.compile(r"\d")
 _GAPS = re.compile(r"[\s,·ㆍ・]+")
 
@@ -45,7 +47,11 @@ def term_weights(terms: Iterable[str], frequencies: Mapping[str, int], total: in
         prior = background.get(term, _RARE)
         share = (frequencies.get(term, 0) + prior * _PRIOR_CHUNKS) / (total + _PRIOR_CHUNKS)
         weight = max(0.0, -math.log(min(1.0, share)))
-        weights[term] = weight * _SINGLE_SYLLABLE_WEIGHT if len(term) == 1 else weight
+        if len(term) == 1:
+            weight *= _SINGLE_SYLLABLE_WEIGHT
+        elif _NUMBER.match(term) and not _LABEL.search(term):
+            weight *= _NUMBER_WEIGHT
+        weights[term] = weight
     return weights
 
 

@@ -1,17 +1,14 @@
-"""What belongs together in the evidence: parts of one section, an article and the appendix that it refers to."""
+"""What belongs together in the evidence: the parts of one section or definition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from knowledge.ports import ChunkLookup
 from knowledge.retrieval.candidates import Candidate
 from knowledge.types import Chunk
 
 MAX_EVIDENCE_CHARS = 2400  # of one piece: a whole article or table, and eight of them fit a small model
-_LINKING_RANKS = 3  # articles below this rank bring no appendix along
-_LINKS_PER_ARTICLE = 1
 
 
 def one_per_group(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -22,7 +19,7 @@ def one_per_group(candidates: Sequence[Candidate]) -> list[Candidate]:
     kept: dict[tuple[str, str], Candidate] = {}
     texts: set[str] = set()
     for candidate in candidates:
-        key = (candidate.chunk.document_id, candidate.chunk.group)
+        key = candidate.group
         if key in kept:
             _take_best_features(kept[key], candidate)
             continue
@@ -40,52 +37,17 @@ def _take_best_features(kept: Candidate, other: Candidate) -> None:
         kept.dense_scores[space] = max(cosine, kept.dense_scores.get(space, -1.0))
 
 
-def with_linked_appendices(
-    ranked: Sequence[Candidate],
-    lookup: ChunkLookup,
-    generations: Mapping[str, int],
-    *,
-    rank: Callable[[Sequence[Chunk]], list[Candidate]],
-) -> list[Candidate]:
-    """The candidates with the appendix that a leading article refers to directly behind it, marked `via`.
-
-    Of several linked appendices (and parts of one) the one that fits the question best is taken: `rank` orders chunks
-    that no ranking has found. An appendix that stands above its article already stays there.
-    """
-    leading = [candidate.chunk.id for candidate in ranked[:_LINKING_RANKS]]
-    links = lookup.linked_chunk_ids(leading, generations)
-    if not links:
-        return list(ranked)
-    by_id = {candidate.chunk.id: candidate for candidate in ranked}
-    unknown = [target for targets in links.values() for target in targets if target not in by_id]
-    by_id |= {found.chunk.id: found for found in rank(list(lookup.visible_chunks(unknown, generations).values()))}
-    result: list[Candidate] = []
-    placed: set[tuple[str, str]] = set()
-    for candidate in ranked:
-        group = (candidate.chunk.document_id, candidate.chunk.group)
-        if group in placed:
-            continue
-        placed.add(group)
-        result.append(candidate)
-        targets = [by_id[target] for target in links.get(candidate.chunk.id, ()) if target in by_id]
-        for target in sorted(targets, key=lambda target: -target.score)[:_LINKS_PER_ARTICLE]:
-            target_group = (target.chunk.document_id, target.chunk.group)
-            if target_group not in placed:
-                placed.add(target_group)
-                target.via = candidate.chunk.id
-                result.append(target)
-    return result
-
-
-def merge_parts(chunk: Chunk, parts: Sequence[Chunk], *, max_chars: int = MAX_EVIDENCE_CHARS) -> Chunk:
-    """The chunk with as many neighbouring parts of its group as fit `max_chars`, the nearest first.
+def merge_parts(
+    chunk: Chunk, parts: Sequence[Chunk], *, max_chars: int = MAX_EVIDENCE_CHARS
+) -> tuple[Chunk, list[Chunk]]:
+    """The chunk with as many neighbouring parts of its group as fit `max_chars`, the nearest first; and those parts.
 
     The id stays that of the chunk that was found. Lines that a part repeats from the one before it, such as the header
     of a table or a signature, are given once.
     """
     index = next((i for i, part in enumerate(parts) if part.id == chunk.id), None)
     if index is None or len(parts) < 2:
-        return chunk
+        return chunk, [chunk]
     first = last = index
     size = len(chunk.text)
     while True:
@@ -99,9 +61,8 @@ def merge_parts(chunk: Chunk, parts: Sequence[Chunk], *, max_chars: int = MAX_EV
             size += len(before.text)
         else:
             break
-    if first == last:
-        return chunk
-    return _joined(chunk, parts[first : last + 1])
+    shown = list(parts[first : last + 1])
+    return (_joined(chunk, shown) if len(shown) > 1 else chunk), shown
 
 
 def _joined(chunk: Chunk, parts: Sequence[Chunk]) -> Chunk:

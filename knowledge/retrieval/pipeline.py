@@ -10,18 +10,19 @@ from datetime import datetime
 from typing import Literal
 
 from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
-from knowledge.rerank.features import rank_by_features
+from knowledge.rerank.features import completeness, rank_by_features, rank_by_whole_sections
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.coverage import term_weights
-from knowledge.retrieval.expand import merge_parts, one_per_group, with_linked_appendices
+from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.fusion import fuse_rankings, interleave
 from knowledge.retrieval.gate import gate_features, judge
+from knowledge.retrieval.links import with_linked_sections
 from knowledge.retrieval.places import locate_files, locate_frames
 from knowledge.retrieval.question import Question, understand
 from knowledge.retrieval.recall import DENSE, KEYWORD, Recall, Recalled, Spaces
 from knowledge.retrieval.versions import chunking_version
-from knowledge.types import Chunk, Evidence, EvidenceKind, Scope, ScoredChunk, ToolStatus, Verdict
+from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, ToolStatus, Verdict
 
 KINDS: tuple[EvidenceKind, ...] = ("docs", "code")
 ADDED_WEIGHT = 0.5  # of a ranking for the question in the words of the texts
@@ -124,16 +125,21 @@ class SearchPipeline:
         features = gate_features(question, ranked, weights)
         located = self._located(question, ranked, generations)
         ranked = one_per_group([*located, *ranked])
+        leading = self._with_parts(ranked[:_MERGED], generations)
         if kind == "docs":
-            ranked = with_linked_appendices(
-                ranked, self._catalog, generations, rank=lambda chunks: _unranked(question, chunks, weights)
+            leading = rank_by_whole_sections(question, leading, weights)
+            ranked = with_linked_sections(
+                [*leading, *ranked[_MERGED:]],
+                self._catalog,
+                generations,
+                completes=lambda first, second: completeness(question, first, second, weights),
             )
         pending = self._pending(generations)
         fits = not pending and not recalled.down
         calibration = self._calibrations.find(self._fingerprint(kind, generations)) if fits else None
         return _Outcome(
             kind=kind,
-            evidence=self._as_evidence(ranked[:top_k], generations),
+            evidence=[candidate.to_scored() for candidate in ranked[:top_k]],
             verdict=judge(features, calibration, names_place=bool(located)),
             tools=recalled.tools,
             degraded=[*recalled.degraded, *pending],
@@ -182,11 +188,12 @@ class SearchPipeline:
             candidate.features["frame"] = 1.0
         return located
 
-    def _as_evidence(self, ranked: Sequence[Candidate], generations: Mapping[str, int]) -> list[ScoredChunk]:
-        for candidate in ranked[:_MERGED]:
+    def _with_parts(self, leading: Sequence[Candidate], generations: Mapping[str, int]) -> list[Candidate]:
+        """The candidates, each joined with the neighbouring parts of its section or definition."""
+        for candidate in leading:
             parts = self._catalog.group_parts(candidate.chunk, generations)
-            candidate.chunk = merge_parts(candidate.chunk, parts)
-        return [candidate.to_scored() for candidate in ranked]
+            candidate.show(*merge_parts(candidate.chunk, parts))
+        return list(leading)
 
     def _pending(self, generations: Mapping[str, int]) -> list[str]:
         """One sentence for each source and vector space whose vectors are not all there."""
@@ -220,11 +227,6 @@ def _note_scores(candidates: Mapping[str, Candidate], recalled: Recalled) -> Non
                 candidate.added_keyword_score = score
             else:
                 candidate.added_dense_scores[name.removeprefix(DENSE)] = score
-
-
-def _unranked(question: Question, chunks: Sequence[Chunk], weights: Mapping[str, float]) -> list[Candidate]:
-    """Chunks that no ranking found, ordered by what their text holds."""
-    return rank_by_features(question, [Candidate(chunk=chunk) for chunk in chunks], weights)
 
 
 def _combine(

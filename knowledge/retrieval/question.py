@@ -67,7 +67,7 @@ class Question:
 def understand(text: str, kind: EvidenceKind) -> Question:
     """The question for sources of one kind. Never raises; a question without a subject has no terms."""
     terms = tuple(analyze_query(text))
-    words = _simple_words(terms, analyze(text))
+    words = _with_known_compounds(_simple_words(terms, analyze(text)), terms, kind)
     expansions, added = _expand(words, text, kind)
     code = kind == "code"
     return Question(
@@ -96,6 +96,14 @@ def _simple_words(terms: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...
         )
 
     return tuple(term for term in terms if not is_compound(term))
+
+
+def _with_known_compounds(words: Sequence[str], terms: Sequence[str], kind: EvidenceKind) -> tuple[str, ...]:
+    """The words, with compounds that have a meaning of their own (방값) in place of their single syllables (방, 값)."""
+    compounds = [term for term in terms if term not in words and _HANGUL.match(term)]
+    known = translations(compounds, "software_ko_en" if kind == "code" else "workplace_ko") if compounds else {}
+    kept = [word for word in words if len(word) > 1 or not any(word in compound for compound in known)]
+    return (*kept, *known)
 
 
 def _expand(words: Sequence[str], text: str, kind: EvidenceKind) -> tuple[dict[str, tuple[str, ...]], list[str]]:

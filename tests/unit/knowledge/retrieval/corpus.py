@@ -75,6 +75,14 @@ class MemoryCatalog:
     def linked_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
         return {id: targets for id, targets in self.links.items() if id in ids}
 
+    def referring_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
+        referring: dict[str, list[str]] = {}
+        for article, targets in self.links.items():
+            for target in targets:
+                if target in ids:
+                    referring.setdefault(target, []).append(article)
+        return referring
+
     def group_parts(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
         return [c for c in self.chunks if (c.document_id, c.group) == (chunk.document_id, chunk.group)]
 
