@@ -50,7 +50,7 @@ def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
 
     Ink in a table cell that could not be read is "?", because an empty cell would say something else.
     """
-    words = line.words or line.latin
+    words: Sequence[OcrWord] = line.words or line.latin
     if line.leader:
         return [_believed(word) for word in words]
     if not words:
@@ -74,7 +74,7 @@ def choose_words(line: OcrLine, *, dpi: int) -> list[ReadWord]:
 
 def _number_rings(line: OcrLine) -> OcrLine:
     """The line with its circled numbers settled: a number that could not be read is 1 where it opens an article."""
-    rings = []
+    rings: list[tuple[int, int, int]] = []
     for x0, x1, read in line.rings:
         text = "".join(word.text for word in line.words if word.x1 <= x0 + (x1 - x0) // 2)
         opens = not rings and _ARTICLE_HEAD.match(text) is not None
@@ -176,6 +176,8 @@ def _dotted(word: ReadWord, dot: int, following: ReadWord | None) -> str | None:
     ]
     if near and min(near)[0] <= max(step, 0.6 * (word.y1 - word.y0)):
         place = min(near)[1]
+        if text[place - 1 : place].isdigit() and text[place + 1 : place + 2].isdigit():
+            return None  # a decimal point or part of a date
         return f"{text[:place]}·{text[place + 1 :]}"
     if following is not None and following.text[0] in _LIKE_DOTS:
         return None

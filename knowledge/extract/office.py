@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from knowledge.errors import UnreadableFile
-from knowledge.extract.office_profile import write_profile
+from knowledge.extract.office_profile import DEAD_PROXY, write_profile
 from knowledge.extract.process_tree import kill_tree, resident_bytes
 
 PACKAGE = "libreoffice-writer"
@@ -78,7 +78,15 @@ def network_isolation() -> tuple[str, ...]:
 
 
 def _command(soffice: str, home: Path, source: Path, to: str) -> list[str]:
-    environment = [f"HOME={home}", f"TMPDIR={home}", "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "SAL_USE_VCLPLUGIN=svp"]
+    proxy = "http://{}:{}".format(*DEAD_PROXY)
+    environment = [
+        f"HOME={home}",
+        f"TMPDIR={home}",
+        "PATH=/usr/bin:/bin",
+        "LANG=C.UTF-8",
+        "SAL_USE_VCLPLUGIN=svp",
+        *(f"{kind}_proxy={proxy}" for kind in ("http", "https", "ftp", "all")),
+    ]
     # when this process dies, LibreOffice dies with it
     leash = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     return [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+DEAD_PROXY = ("127.0.0.1", 9)  # the discard port, on which nothing listens
+
 # (node, property, value)
 _SETTINGS = (
     ("/org.openoffice.Office.Common/Security/Scripting", "MacroSecurityLevel", "3"),
@@ -18,6 +20,15 @@ _SETTINGS = (
     ("/org.openoffice.Office.Common/Save/URL", "FileSystem", "true"),
     ("/org.openoffice.Office.Writer/Content/Update", "Link", "2"),  # never
     ("/org.openoffice.Office.Writer/Content/Update", "Field", "false"),
+    # where no network namespace can be had: everything goes to a proxy that is not there
+    ("/org.openoffice.Inet/Settings", "ooInetProxyType", "2"),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPProxyName", DEAD_PROXY[0]),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPProxyPort", str(DEAD_PROXY[1])),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPSProxyName", DEAD_PROXY[0]),
+    ("/org.openoffice.Inet/Settings", "ooInetHTTPSProxyPort", str(DEAD_PROXY[1])),
+    ("/org.openoffice.Inet/Settings", "ooInetFTPProxyName", DEAD_PROXY[0]),
+    ("/org.openoffice.Inet/Settings", "ooInetFTPProxyPort", str(DEAD_PROXY[1])),
+    ("/org.openoffice.Inet/Settings", "ooInetNoProxy", ""),
     ("/org.openoffice.Office.Java/VirtualMachine", "Enable", "false"),
     ("/org.openoffice.Setup/L10N", "ooSetupSystemLocale", "ko-KR"),  # old files without a code page are Korean
     ("/org.openoffice.Office.Linguistic/General", "DefaultLocale_CJK", "ko-KR"),

@@ -144,7 +144,7 @@ def find_middle_dots(box: TextBox, ink: Mask) -> list[int]:
         tall, wide = int(rows[-1] - rows[0]) + 1, end - start + 1
         middle = (rows[0] + rows[-1]) / 2 / max(1, height)
         square = 0.6 <= wide / tall <= 1.7
-        if square and 0.09 * height <= tall <= 0.27 * height and 0.3 <= middle <= 0.7:
+        if square and 0.09 * height <= tall <= 0.27 * height and 0.33 <= middle <= 0.67:
             dots.append(box.x0 + (start + end) // 2)
     return dots
 
