@@ -38,7 +38,7 @@ from knowledge.types import (
 )
 
 if TYPE_CHECKING:
-    from knowledge.calibrate_gate import CalibrationOutcome
+    from knowledge.calibrate_gate import CalibrationOutcome as CalibrationOutcome
     from knowledge.retrieval.calibration import Calibrations
     from knowledge.retrieval.pipeline import SearchPipeline
 
