@@ -25,6 +25,7 @@ from bot.query_log import QueryLog
 from bot.readiness import Readiness
 from bot.session import sole_owner
 from bot.settings import Settings
+from bot.stopping import end_at_once
 from bot.sources import Permalink, SourceLinks
 from bot.store import Store
 from bot.worker import Worker
@@ -206,12 +207,11 @@ async def run_bot(settings: Settings, *, announce: Callable[[str], None]) -> Non
 
 
 def _on_signal(stopping: asyncio.Event, announce: Callable[[str], None]) -> None:
-    """The first signal stops in order; after that the default is back, so that a second one ends at once."""
-    announce("Stopping: what is being answered is finished first; nothing is lost.")
+    """The first signal stops in order, a second one at once."""
+    if stopping.is_set():
+        end_at_once()
     stopping.set()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.remove_signal_handler(number)
+    announce("Stopping: what is being answered is finished first; nothing is lost.")
 
 
 async def _run_services(services: Services, stopping: asyncio.Event, announce: Callable[[str], None]) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli_errors import reporting_errors
+from bot.stopping import STOPPING, interrupt_on_sigterm, run_until_stopped, tell
 
 if TYPE_CHECKING:
     from bot.app import Services
@@ -111,7 +112,7 @@ def search(
         lines = sys.stdin if query == "-" else None
         if lines is None:
             _nonempty(query, "query")
-        failed = asyncio.run(_search_all(query, lines, common, as_json=as_json))
+        failed = run_until_stopped(_search_all(query, lines, common, as_json=as_json))
         if failed:
             raise typer.Exit(1)
 
@@ -255,6 +256,7 @@ def doctor() -> None:
 
 def main() -> None:
     """The entry point of the `haechi` command."""
+    interrupt_on_sigterm()
     app(prog_name="haechi")
 
 
@@ -304,7 +306,7 @@ def _call(method: str, params: Mapping[str, Any], report: Callable[[dict[str, An
         async with _session() as session:
             return await session.call(method, params, report or (lambda step: None))
 
-    return asyncio.run(call())
+    return run_until_stopped(call(), announce=(lambda: tell(STOPPING)) if method == "ingest" else (lambda: None))
 
 
 async def _search_all(query: str, lines: Iterator[str] | None, common: Mapping[str, Any], *, as_json: bool) -> bool:

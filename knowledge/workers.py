@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait as wait_for
 from typing import Generic, TypeVar
 
 from knowledge.errors import ToolDown
@@ -161,9 +164,31 @@ class _Attempt(Generic[Task, Result]):
             return error
 
 
-def _start_worker(initializer: Callable[..., None] | None, initargs: tuple[object, ...]) -> None:
-    import signal
+def live_with_parent() -> None:
+    """Binds this worker process to the one that started it: it ends when that one ends, however it ends, with all that
+    it started, and it does not hold its input and output open."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    from knowledge.extract.process_tree import tree_of
 
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+
+    def watch() -> None:
+        wait_for([parent.sentinel])
+        for pid in tree_of(os.getpid()) - {os.getpid()}:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+def _start_worker(initializer: Callable[..., None] | None, initargs: tuple[object, ...]) -> None:
+    live_with_parent()
     # Ctrl-C goes to the whole process group; the owner decides what is finished and what is not
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
