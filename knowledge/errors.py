@@ -6,6 +6,7 @@
     |   +-- UnreadableFile        encrypted, truncated, empty, no permission
     |   |   +-- NoText            sound, but without text that could be read
     |   +-- SourceMissing         the folder or repository of a source is not there
+    |   +-- SourceEmpty           a source that had documents offers none any more
     |   +-- UnknownSource         no source of that name in the configuration or in the scope
     |   +-- NotFound              no such document, label or chunk in the scope
     |   +-- ModelMissing          the embedding model is not installed; the message names it
@@ -49,6 +50,10 @@ class NoText(UnreadableFile):
 
 class SourceMissing(PermanentError):
     """The folder or repository of a source is not there."""
+
+
+class SourceEmpty(PermanentError):
+    """A source that had documents offers none any more, as a share does that is not mounted."""
 
 
 class UnknownSource(PermanentError):

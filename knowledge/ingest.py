@@ -16,7 +16,7 @@ from knowledge.catalog import Catalog
 from knowledge.catalog_generations import Generation
 from knowledge.catalog_rows import PreparedDocument
 from knowledge.catalog_writes import delete_document, put_document
-from knowledge.errors import KnowledgeError, NotFound, PermanentError, TransientError
+from knowledge.errors import KnowledgeError, NotFound, PermanentError, SourceEmpty, TransientError
 from knowledge.index.collections import collection_name
 from knowledge.index.reconcile import remove_unused_vectors
 from knowledge.index.spaces import EmbedderShelf
@@ -30,7 +30,7 @@ from knowledge.ingest_generation import (
 from knowledge.ingest_plan import SyncPlan, make_plan
 from knowledge.ingest_prepare import PrepareTask, failed, failed_item, prepare
 from knowledge.ports import Source, VectorIndex
-from knowledge.types import DocumentReport, FailedItem, Progress, SourceConfig, SyncReport
+from knowledge.types import Discovery, DocumentReport, FailedItem, Progress, SourceConfig, SyncReport
 from knowledge.workers import Inline, WorkerPool
 
 INLINE_ITEMS = 3
@@ -93,7 +93,7 @@ class SourceSync:
         """Brings the catalog and the vectors up to date. Raises SourceMissing, StorageFull and other errors."""
         started = self._tools.clock()
         self._report_progress("discover", 0, None)
-        discovery = self._source.discover()
+        discovery = self._discover(force=force)
         spaces, problems = wanted_spaces(self._tools.shelf, self._embedders)
         generations = generations_to_write(self._catalog, self._config, spaces, now=started)
         known = {g.id: self._catalog.known_documents(g.id) for g in generations}
@@ -114,7 +114,7 @@ class SourceSync:
     def preview(self, *, force: bool) -> SyncReport:
         """What `run` would do, document by document; nothing is written."""
         started = self._tools.clock()
-        discovery = self._source.discover()
+        discovery = self._discover(force=force)
         shown = [g for g in self._catalog.generations(self._config.name) if g.state == "active"]
         known = {g.id: self._catalog.known_documents(g.id) for g in shown}
         generation = shown or [_nothing_yet(self._config.name)]
@@ -129,6 +129,20 @@ class SourceSync:
             outcome.documents.append(DocumentReport(uri=kept.uri, change="unchanged"))
         outcome.documents.sort(key=lambda report: report.uri)
         return self._report(plan, outcome, started, stopped=self._should_stop(), dry_run=True)
+
+    def _discover(self, *, force: bool) -> Discovery:
+        """What the source holds. Raises SourceEmpty when that would remove all its documents, unless `force`."""
+        discovery = self._source.discover()
+        if discovery.items or force:
+            return discovery
+        name = self._config.name
+        shown = [g for g in self._catalog.generations(name) if g.state == "active"]
+        if any(self._catalog.known_documents(g.id) for g in shown):
+            raise SourceEmpty(
+                f"{self._config.path} looks empty, so the documents it had are kept: check that it is mounted and what "
+                f"include and exclude say; run `haechi ingest --source {name} --force` if it is meant to be empty"
+            )
+        return discovery
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -165,10 +179,10 @@ class SourceSync:
             version = revision if self._config.kind == "repository" else item.content_hash
             try:
                 content = self._source.fetch(item.uri)
-            except NotFound:
-                outcome.vanished.add(item.uri)
-                continue
             except PermanentError as error:
+                if isinstance(error, NotFound) and self._config.kind == "documents":
+                    outcome.vanished.add(item.uri)
+                    continue  # a commit never changes: what is not in it any more is damaged, not deleted
                 unfetched.append(
                     failed_item(
                         source=self._config.name,

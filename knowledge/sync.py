@@ -9,7 +9,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
-from knowledge.errors import Busy, KnowledgeError, SourceMissing, StorageFull, ToolDown
+from knowledge.errors import (
+    Busy,
+    CatalogCorrupt,
+    KnowledgeError,
+    NewerData,
+    SourceMissing,
+    StorageFull,
+    ToolDown,
+)
 from knowledge.index.reconcile import remove_unused_vectors
 from knowledge.index.spaces import EmbedderShelf
 from knowledge.index.vector_cache import VectorCache
@@ -21,6 +29,8 @@ from knowledge.types import Progress, SourceConfig, SyncReport
 
 if TYPE_CHECKING:
     from knowledge.api import KnowledgeConfig
+
+_CONCERN_ALL = (StorageFull, CatalogCorrupt, NewerData, Busy)  # the next source would meet the same
 
 
 def interrupted_jobs(catalog: Catalog, *, now: datetime) -> bool:
@@ -112,7 +122,9 @@ class Syncer:
                 except SourceMissing as error:
                     missing.append(error)
                     reports.append(_problem_report(config.name, str(error), dry_run=dry_run))
-                except ToolDown as error:
+                except _CONCERN_ALL:
+                    raise
+                except KnowledgeError as error:
                     reports.append(_problem_report(config.name, str(error), dry_run=dry_run))
             if missing and len(missing) == len(reports):
                 raise missing[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from knowledge.errors import Busy, NotFound, SourceMissing, UnknownSource
-from knowledge.types import Progress, Scope, SourceConfig
+from knowledge.types import Discovery, Progress, Scope, SourceConfig
 from tests.unit.knowledge.shelf import EVERYTHING, LEAVE, TRAVEL, Shelf, git
 
 
@@ -358,3 +358,61 @@ def test_evidence_outside_the_scope_does_not_exist(shelf: Shelf) -> None:
 def _code_chunks(shelf: Shelf) -> list:  # type: ignore[type-arg]
     catalog = shelf.knowledge._catalog
     return list(catalog.chunks_where("1", (), catalog.active_generations(Scope.of("shop"))))
+
+
+# --- one source that fails, or looks empty --------------------------------------------------------
+
+
+def test_a_damaged_object_fails_its_file_alone_and_other_sources_go_on(shelf: Shelf, repository: Path) -> None:
+    blob = git(repository, "rev-parse", "HEAD:other.py")
+    damaged = repository / ".git" / "objects" / blob[:2] / blob[2:]
+    damaged.chmod(0o600)
+    damaged.write_bytes(b"this is no object")
+    shelf.sources = (*shelf.sources, SourceConfig(name="rules", kind="documents", path=shelf.folder))
+    reports = {report.source: report for report in shelf.knowledge.sync()}
+    assert reports["rules"].added == 2
+    shop = reports["shop"]
+    assert shop.problem or [item.uri for item in shop.failed] == ["other.py"]
+
+
+class Broken:
+    """A source whose listing fails in a way that no adapter announces."""
+
+    name = "shop"
+
+    def discover(self) -> Discovery:
+        raise NotFound("an object is not in the repository")
+
+    def fetch(self, uri: str) -> bytes:
+        raise NotFound(uri)
+
+
+def test_an_error_of_one_source_is_its_problem_and_not_that_of_the_others(shelf: Shelf) -> None:
+    broken = SourceConfig(name="shop", kind="repository", path=shelf.place)
+    shelf.sources = (broken, *shelf.sources)
+    knowledge = shelf.knowledge
+    build = knowledge._syncer._build_source
+    knowledge._syncer._build_source = lambda config: Broken() if config.name == "shop" else build(config)
+    reports = {report.source: report for report in knowledge.sync()}
+    assert reports["shop"].problem == "an object is not in the repository"
+    assert reports["rules"].added == 2
+    status = {status.source: status for status in knowledge.status(scope=EVERYTHING)}
+    assert status["shop"].problem == "an object is not in the repository"
+
+
+def test_a_folder_that_is_suddenly_empty_keeps_its_documents_until_somebody_insists(shelf: Shelf) -> None:
+    shelf.sync()
+    for file in shelf.folder.iterdir():
+        file.unlink()
+    report = shelf.sync()
+    assert report.problem is not None
+    assert "looks empty" in report.problem
+    assert "haechi ingest --source rules --force" in report.problem
+    assert shelf.keyword("연차휴가")
+    (status,) = shelf.knowledge.status(scope=EVERYTHING)
+    assert status.problem == report.problem
+    (preview,) = shelf.knowledge.sync(dry_run=True)
+    assert preview.problem == report.problem
+    assert shelf.sync(force=True).deleted == 2
+    assert shelf.keyword("연차휴가") == []
+    assert shelf.sync().problem is None
