@@ -25,8 +25,8 @@ from bot.query_log import QueryLog
 from bot.readiness import Readiness
 from bot.session import sole_owner
 from bot.settings import Settings
-from bot.stopping import end_at_once
 from bot.sources import Permalink, SourceLinks
+from bot.stopping import end_at_once
 from bot.store import Store
 from bot.worker import Worker
 from knowledge.analysis import analyze, analyze_query
