@@ -19,10 +19,10 @@ test: check browser-tools ## everything that CI runs: style, types, all tests bu
 	@echo "== tests of the whole product"
 	@$(BIN)/pytest tests/e2e -m "not long"
 
-test-long: $(VENV)/.dev browser-tools ## the tests that take longer than a minute each
+test-long: $(VENV)/.dev readers browser-tools ## the tests that take longer than a minute each
 	@$(BIN)/pytest tests -m long
 
-check: $(VENV)/.dev ## ruff, mypy --strict, unit, contract and architecture tests
+check: $(VENV)/.dev readers ## ruff, mypy --strict, unit, contract and architecture tests
 	@echo "== style and types"
 	@$(BIN)/ruff check bot knowledge tests benchmarks samples
 	@$(BIN)/ruff format --check bot knowledge tests benchmarks
@@ -40,9 +40,12 @@ lock: $(VENV)/.dev ## write the hash locks anew from pyproject.toml (needs uv)
 clean: ## remove the environment and caches; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-.PHONY: browser-tools
+.PHONY: browser-tools readers
 browser-tools:
 	@scripts/install-browser
+
+readers: ## install what reads scans and old Word files: Tesseract (Korean, English), LibreOffice
+	@scripts/install-readers
 
 $(VENV)/.run: requirements.lock pyproject.toml scripts/install
 	@scripts/install requirements.lock
