@@ -30,7 +30,7 @@ from bot.stopping import end_at_once
 from bot.store import Store
 from bot.worker import Worker
 from knowledge.analysis import analyze, analyze_query
-from knowledge.api import Knowledge, KnowledgeConfig
+from knowledge.api import ExtractionLimits, Knowledge, KnowledgeConfig
 from knowledge.embed.registry import DEFAULT_EMBEDDERS, build_embedder
 from knowledge.errors import KnowledgeError
 from knowledge.sources.git import GitSource
@@ -114,6 +114,12 @@ def knowledge_config(settings: Settings) -> KnowledgeConfig:
         chroma_url=settings.chroma.url,
         vector_cache=settings.embedding.vector_cache,
         workers=settings.ingest.workers,
+        extraction_limits=ExtractionLimits(
+            wall_s=settings.ingest.file_time_limit_s,
+            memory_bytes=settings.ingest.file_memory_limit_mb * 1_000_000,
+            wall_setting="ingest.file_time_limit_s",
+            memory_setting="ingest.file_memory_limit_mb",
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
 from knowledge.errors import NotFound, SourceMissing, StorageFull, ToolDown, UnknownSource
+from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
 from knowledge.index.collections import collection_name
 from knowledge.index.keywords_fts import FtsKeywordIndex
 from knowledge.index.lazy import LazyVectorIndex
@@ -59,6 +60,7 @@ class KnowledgeConfig:
     chroma_url: str | None = None
     vector_cache: Path | None = None
     workers: int = 2
+    extraction_limits: ExtractionLimits = ExtractionLimits()
 
     def source(self, name: str) -> SourceConfig:
         """The entry of that name. Raises UnknownSource, which names the known ones."""

@@ -17,6 +17,7 @@ from knowledge.catalog_generations import Generation
 from knowledge.catalog_rows import PreparedDocument
 from knowledge.catalog_writes import delete_document, put_document
 from knowledge.errors import KnowledgeError, NotFound, PermanentError, SourceEmpty, TransientError
+from knowledge.extract.limits import ExtractionLimits, LimitedPool
 from knowledge.index.collections import collection_name
 from knowledge.index.reconcile import remove_unused_vectors
 from knowledge.index.spaces import EmbedderShelf
@@ -31,12 +32,14 @@ from knowledge.ingest_plan import SyncPlan, make_plan
 from knowledge.ingest_prepare import PrepareTask, failed, failed_item, prepare
 from knowledge.ports import Source, VectorIndex
 from knowledge.types import Discovery, DocumentReport, FailedItem, Progress, SourceConfig, SyncReport
-from knowledge.workers import Inline, WorkerPool
+from knowledge.workers import Inline, InWorker
 
 INLINE_ITEMS = 3
 INLINE_BYTES = 200_000
-# formats whose readers are native code: a file that crashes one must not take the owner with it
-NEVER_INLINE = frozenset({".pdf", ".hwp", ".hwpx", ".doc", ".xls", ".ppt"})
+# readers in native code, and files that unpack: one that crashes or grows must not take the owner with it
+NEVER_INLINE = frozenset(
+    ".pdf .hwp .hwpx .doc .docx .xls .xlsx .ppt .pptx .png .jpg .jpeg .tif .tiff .bmp .gif .webp".split()
+)
 VECTORS_REMOVED_AT_ONCE = 2_000
 
 ProgressHook = Callable[[Progress], None]
@@ -54,6 +57,7 @@ class SyncTools:
     shelf: EmbedderShelf
     clock: Callable[[], datetime]
     workers: int
+    limits: ExtractionLimits
     on_step: Callable[[str], None]
 
 
@@ -159,18 +163,23 @@ class SourceSync:
             item.size_bytes <= INLINE_BYTES and PurePosixPath(item.uri).suffix.lower() not in NEVER_INLINE
             for item in plan.to_read
         )
-        runner: WorkerPool[PrepareTask, PreparedDocument] | Inline[PrepareTask, PreparedDocument] = (
-            Inline(prepare) if small else WorkerPool(prepare, workers=self._tools.workers)
-        )
+        runner = Inline(prepare) if small else self._limited_pool()
         try:
             tasks = self._tasks(plan, revision, outcome, unfetched)
             for task, result in runner.run(tasks, should_stop=self._should_stop):
-                yield from unfetched
-                unfetched.clear()
+                yield from _taken_from(unfetched)
                 yield result if isinstance(result, PreparedDocument) else failed(task, _reason(task.uri, result))
-            yield from unfetched
+            yield from _taken_from(unfetched)
         finally:
             runner.close()
+
+    def _limited_pool(self) -> LimitedPool[PrepareTask, PreparedDocument]:
+        return LimitedPool(
+            InWorker(prepare),
+            describe=lambda task: task.uri,
+            workers=self._tools.workers,
+            limits=self._tools.limits,
+        )
 
     def _tasks(
         self, plan: SyncPlan, revision: str, outcome: _Outcome, unfetched: list[PreparedDocument]
@@ -351,6 +360,12 @@ def _document_report(prepared: PreparedDocument, plan: SyncPlan) -> DocumentRepo
         chunks=len(prepared.drafts),
         warnings=(*prepared.warnings, *reason),
     )
+
+
+def _taken_from(waiting: list[PreparedDocument]) -> Iterator[PreparedDocument]:
+    """What other threads have put there so far; they may go on putting."""
+    while waiting:
+        yield waiting.pop(0)
 
 
 def _reason(uri: str, error: object) -> str:

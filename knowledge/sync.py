@@ -83,6 +83,7 @@ class Syncer:
             shelf=shelf,
             clock=clock,
             workers=config.workers,
+            limits=config.extraction_limits,
             on_step=on_step,
         )
 

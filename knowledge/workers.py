@@ -164,6 +164,23 @@ class _Attempt(Generic[Task, Result]):
             return error
 
 
+class InWorker(Generic[Task, Result]):
+    """A function as a worker process of another kind runs it: bound to its parent from the first task on."""
+
+    def __init__(self, function: Callable[[Task], Result]) -> None:
+        self._function = function
+
+    def __call__(self, task: Task) -> Result:
+        global _bound
+        if not _bound:
+            _bound = True
+            live_with_parent()
+        return self._function(task)
+
+
+_bound = False
+
+
 def live_with_parent() -> None:
     """Binds this worker process to the one that started it: it ends when that one ends, however it ends, with all that
     it started, and it does not hold its input and output open."""

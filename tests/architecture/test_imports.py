@@ -89,6 +89,7 @@ LAYERS = {
             "bot.operations",
             "bot.query_lines",
             "bot.doctor",
+            "bot.stopping",
         ],
     },
 }

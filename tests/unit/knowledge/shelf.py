@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from knowledge.api import Adapters, Knowledge, KnowledgeConfig
+from knowledge.api import Adapters, ExtractionLimits, Knowledge, KnowledgeConfig
 from knowledge.embed.hashed import HashEmbedder
 from knowledge.errors import BadInput, ToolDown
 from knowledge.ports import Embedder, Vectors
@@ -77,6 +77,7 @@ class Shelf:
         self.built: dict[str, CountingEmbedder] = {"counting": CountingEmbedder(), "other": CountingEmbedder("2")}
         self.on_step: Callable[[str], None] = lambda step: None
         self.max_pages: int | None = None
+        self.limits = ExtractionLimits()
         self._open: Knowledge | None = None
 
     @property
@@ -91,6 +92,7 @@ class Shelf:
                 sources=self.sources,
                 embedders={"docs": self.embedders, "code": self.embedders},
                 workers=1,
+                extraction_limits=self.limits,
             )
             adapters = Adapters(
                 embedder=self._embedder, on_step=lambda step: self.on_step(step), max_catalog_pages=self.max_pages

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.api import ExtractionLimits
 from knowledge.errors import Busy, NotFound, SourceMissing, UnknownSource
 from knowledge.types import Discovery, Progress, Scope, SourceConfig
 from tests.unit.knowledge.shelf import EVERYTHING, LEAVE, TRAVEL, Shelf, git
@@ -274,6 +275,16 @@ def test_many_documents_are_read_in_worker_processes(shelf: Shelf) -> None:
     report = shelf.sync()
     assert report.added == 8
     assert [item.uri for item in report.failed] == ["broken.docx"]
+
+
+def test_a_file_that_goes_beyond_the_limits_fails_alone_and_names_the_setting(shelf: Shelf) -> None:
+    for number in range(3):
+        shelf.write(f"more-{number}.md", f"# 규정 {number}\n\n이것은 {number}번째 규정이다.\n")
+    shelf.limits = ExtractionLimits(memory_bytes=1_000_000, memory_setting="ingest.file_memory_limit_mb")
+    report = shelf.sync()
+    assert report.added == 0
+    assert len(report.failed) == 5
+    assert all("raise ingest.file_memory_limit_mb" in item.reason for item in report.failed)
 
 
 CODE = '''"""Payments."""
