@@ -154,45 +154,14 @@ class LimitedPool(Generic[Task, Result]):
         self, tasks: Iterable[Task], *, should_stop: Callable[[], bool]
     ) -> Iterator[tuple[Task, Result | Exception]]:
         """(task, result or error) as they are done, in any order. Few tasks are taken ahead; a stop ends it early."""
-        waiting = iter(tasks)
-        taking = threading.Lock()
-        done: queue.Queue[tuple[Task, Result | Exception] | BaseException | None] = queue.Queue(len(self._processes))
-        leaving = threading.Event()
-
-        def stopped() -> bool:
-            return leaving.is_set() or should_stop()
-
-        def put(item: tuple[Task, Result | Exception] | BaseException | None) -> None:
-            while not leaving.is_set():
-                with contextlib.suppress(queue.Full):
-                    done.put(item, timeout=_POLL_S)
-                    return
-
-        def work(process: LimitedProcess[Task, Result]) -> None:
-            try:
-                while not stopped():
-                    with taking:
-                        task = next(waiting)
-                    try:
-                        put((task, process.run(task, should_stop=stopped)))
-                    except Stopped:
-                        break
-                    except Exception as error:  # noqa: BLE001  whatever a reader raises belongs to its file
-                        put((task, error))
-            except StopIteration:
-                pass
-            except BaseException as error:  # noqa: BLE001  the tasks could not be listed: raised where they are used
-                put(error)
-            finally:
-                put(None)
-
-        threads = [threading.Thread(target=work, args=(process,), daemon=True) for process in self._processes]
+        run: _PoolRun[Task, Result] = _PoolRun(iter(tasks), len(self._processes), should_stop)
+        threads = [threading.Thread(target=run.work, args=(process,), daemon=True) for process in self._processes]
         for thread in threads:
             thread.start()
         try:
             left = len(threads)
             while left:
-                item = done.get()
+                item = run.done.get()
                 if item is None:
                     left -= 1
                 elif isinstance(item, BaseException):
@@ -200,7 +169,7 @@ class LimitedPool(Generic[Task, Result]):
                 else:
                     yield item
         finally:
-            leaving.set()
+            run.leaving.set()
             for thread in threads:
                 thread.join()
 
@@ -208,6 +177,44 @@ class LimitedPool(Generic[Task, Result]):
         """Ends the children; the next task starts new ones."""
         for process in self._processes:
             process.close()
+
+
+class _PoolRun(Generic[Task, Result]):
+    """What the threads of one run share: the tasks that wait, and the outcomes for whoever asked."""
+
+    def __init__(self, waiting: Iterator[Task], workers: int, should_stop: Callable[[], bool]) -> None:
+        self.done: queue.Queue[tuple[Task, Result | Exception] | BaseException | None] = queue.Queue(workers)
+        self.leaving = threading.Event()
+        self._waiting = waiting
+        self._taking = threading.Lock()
+        self._should_stop = should_stop
+
+    def work(self, process: LimitedProcess[Task, Result]) -> None:
+        try:
+            while not self._is_stopped():
+                with self._taking:
+                    task = next(self._waiting)
+                try:
+                    self._put((task, process.run(task, should_stop=self._is_stopped)))
+                except Stopped:
+                    break
+                except Exception as error:  # noqa: BLE001  whatever a reader raises belongs to its file
+                    self._put((task, error))
+        except StopIteration:
+            pass
+        except BaseException as error:  # noqa: BLE001  the tasks could not be listed: raised where they are used
+            self._put(error)
+        finally:
+            self._put(None)
+
+    def _is_stopped(self) -> bool:
+        return self.leaving.is_set() or self._should_stop()
+
+    def _put(self, item: tuple[Task, Result | Exception] | BaseException | None) -> None:
+        while not self.leaving.is_set():
+            with contextlib.suppress(queue.Full):
+                self.done.put(item, timeout=_POLL_S)
+                return
 
 
 _GOODBYE = "\0goodbye"

@@ -42,7 +42,9 @@ class OcrPage:
 
 def lay_out(record: OcrRecord) -> OcrPage:
     """Glyphs of the page in points from the lower left corner, in reading order within each line."""
-    lines = [choose_words(line, dpi=record.dpi) for line in record.lines]
+    lines = _without_lone_leaders(record, [choose_words(line, dpi=record.dpi) for line in record.lines])
+    if sum(char.isalnum() for words in lines for word in words for char in word.text) < _LEAST_LETTERS:
+        lines = []  # a picture in which a corner looks like a letter
     ems = [_em(words) for words in lines if words and any(_HANGUL_WORD.match(word.text) for word in words)]
     usual = statistics.median(ems) if ems else 0.15 * record.dpi
     border = _space_border([word.gap / _em(words) for words in lines for word in words[1:]])
@@ -80,6 +82,17 @@ def lay_out(record: OcrRecord) -> OcrPage:
     rules = tuple(to_rule(rule, record.height, record.dpi) for rule in record.rules)
     ordered = sorted(doubtful, key=lambda text: not any(char.isdigit() for char in text))
     return OcrPage(tuple(chars), rules, tuple(ordered), sum(1 for words in lines if not words))
+
+
+def _without_lone_leaders(record: OcrRecord, lines: list[list[ReadWord]]) -> list[list[ReadWord]]:
+    """The lines without rows of dots beside which no text stands: rims of pictures and shading."""
+    read = [words[0] for line, words in zip(record.lines, lines, strict=True) if words and not line.leader]
+
+    def leads(words: list[ReadWord]) -> bool:
+        middle = (words[0].y0 + words[0].y1) / 2
+        return any(word.y0 <= middle <= word.y1 for word in read)
+
+    return [words if not line.leader or leads(words) else [] for line, words in zip(record.lines, lines, strict=True)]
 
 
 def is_doubtful_in(word: str, text: str) -> bool:

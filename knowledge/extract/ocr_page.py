@@ -138,6 +138,13 @@ class _Page:
         for number, words in zip(poor, third, strict=True):
             if _quality(words) > _quality(latin[again[number]][0]):
                 latin[again[number]] = (words, larger[number])
+        lost = [index for index in again if not korean[index] and not latin[index][0] and self._is_lost(places[index])]
+        glyphs = read_images([places[index].image for index in lost], language="eng", layout=_GLYPH_LAYOUT)
+        for index, words in zip(lost, glyphs, strict=True):
+            if words:
+                latin[index] = (words, places[index])
+            else:
+                korean[index] = [_unread(places[index])]
         rings = self._read_rings(places)
         return [
             OcrLine(
@@ -148,7 +155,7 @@ class _Page:
                 cell=places[index].cell,
             )
             for index, words in enumerate(korean)
-            if words or (index in latin and latin[index][0]) or self._is_lost(places[index])
+            if words or (index in latin and latin[index][0])
         ]
 
     def _read_rings(self, places: Sequence[_Stretch]) -> dict[int, tuple[tuple[int, int, int], ...]]:
@@ -181,7 +188,8 @@ class _Page:
         boxes: list[tuple[TextBox, bool]] = []
         for cell in cells:
             place = np.s_[cell.y0 : cell.y1, cell.x0 : cell.x1]
-            outside[place] = False
+            rim = round(_RIM_IN * self.dpi)  # what is left of the lines around the cell goes with it
+            outside[max(0, cell.y0 - rim) : cell.y1 + rim, max(0, cell.x0 - rim) : cell.x1 + rim] = False
             inside = find_text_boxes(self._ink[place], dpi=self.dpi)
             boxes.extend(
                 (TextBox(box.x0 + cell.x0, box.y0 + cell.y0, box.x1 + cell.x0, box.y1 + cell.y0), True)
@@ -220,6 +228,12 @@ class _Page:
 
         moved = [replace(word, x0=on_page(word.x0), x1=on_page(word.x1), y0=box.y0, y1=box.y1) for word in words]
         return tuple(measure_gaps(moved, self._ink))
+
+
+def _unread(stretch: _Stretch) -> OcrWord:
+    """A word without confidence that stands for ink which nobody could read."""
+    height, width = stretch.image.shape
+    return OcrWord("?", _PADDING_PX, _PADDING_PX, width - _PADDING_PX, height - _PADDING_PX, 0.0)
 
 
 def _leader_line(box: TextBox) -> OcrLine:

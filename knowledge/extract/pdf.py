@@ -107,8 +107,9 @@ def _read_page(document: Any, index: int) -> tuple[PageItems, PageFacts]:
     try:
         chars = read_chars(text_page.raw)
         share, is_drawn = read_pictures(page)
-        facts = PageFacts("".join(char.text for char in chars), share, is_drawn)
-        return (page_items(chars, read_rules(page)) if chars else []), facts
+        items = page_items(chars, read_rules(page)) if chars else []
+        # in reading order: digits that are drawn apart from the words around them are not lost
+        return items, PageFacts("\n".join(_item_text(item) for item in items), share, is_drawn)
     finally:
         text_page.close()
         page.close()
@@ -135,7 +136,7 @@ def _read_scans(
     used = {}
     for number, scan in result.pages.items():
         wanted = _OCR_LOSS if has_lost_digits(facts[number - 1].text) else _OCR_GAIN
-        if scan.chars and len(scan.chars) > wanted * len(facts[number - 1].text):
+        if scan.chars and len(scan.chars) > wanted * len("".join(facts[number - 1].text.split())):
             pages[number - 1] = page_items(scan.chars, scan.rules)
             used[number] = scan
     return ScanResult(used, result.failed)

@@ -35,8 +35,8 @@ _MOJIBAKE_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a PDF page holds: the text of its layer without white space, the share of it that pictures cover (0 to 1),
-    and whether anything is drawn on it."""
+    """What a PDF page holds: the text of its layer in reading order, the share of it that pictures cover (0 to 1), and
+    whether anything is drawn on it."""
 
     text: str
     picture_share: float
@@ -60,14 +60,15 @@ def has_lost_digits(text: str) -> bool:
 
 
 def _reason(page: PageFacts) -> str | None:
-    if not page.text:
+    length = len("".join(page.text.split()))
+    if not length:
         return "no text layer" if page.is_drawn else None
-    if len(page.text) < _FEW_CHARS and page.picture_share >= _PICTURE_SHARE:
+    if length < _FEW_CHARS and page.picture_share >= _PICTURE_SHARE:
         return "little text on a picture"
     if has_lost_digits(page.text):
         return "a text layer that lost its digits"
     odd = len(_MOJIBAKE.findall(page.text))
-    if odd > _MOJIBAKE_SHARE * len(page.text) and odd > 2 * len(_HANGUL.findall(page.text)):
+    if odd > _MOJIBAKE_SHARE * length and odd > 2 * len(_HANGUL.findall(page.text)):
         return "a text layer in no known encoding"
     return None
 

@@ -24,6 +24,7 @@ _LEADER_HEIGHTS = 3.0  # a leader is at least as long
 _LEADER_THICKNESS = 0.22  # and at most as thick, in heights of the line
 _LARGE_STROKE = 1.6  # times the usual stroke: letters of a title
 _USUAL_STROKE = 0.1  # of a line, in its heights
+_DOT_SPACE = 0.1  # heights of the line that a middle dot keeps from the letters on both sides
 _ROW_INK = 0.002
 _LEAST_ROW_PX = 6
 _DIRECTIONS = 32
@@ -139,7 +140,12 @@ def find_middle_dots(box: TextBox, ink: Mask) -> list[int]:
     height = part.shape[0]
     filled = _columns(part)
     dots = []
-    for start, end in _runs(filled, 1):
+    pieces = list(_runs(filled, 1))
+    for index, (start, end) in enumerate(pieces):
+        before = pieces[index - 1][1] if index else -height
+        after = pieces[index + 1][0] if index + 1 < len(pieces) else 2 * len(filled)
+        if min(start - before, after - end) < _DOT_SPACE * height:
+            continue
         rows = np.nonzero(part[:, start : end + 1].any(axis=1))[0]
         tall, wide = int(rows[-1] - rows[0]) + 1, end - start + 1
         middle = (rows[0] + rows[-1]) / 2 / max(1, height)
