@@ -18,7 +18,14 @@ from PIL import Image
 from knowledge.extract.ocr_record import OcrLine, OcrRecord
 from knowledge.extract.ocr_tesseract import OcrWord, find_rotation, read_images
 from knowledge.extract.scan_image import Grey, Mask, erase_rules, find_ink, find_rules, straighten
-from knowledge.extract.scan_lines import TextBox, find_leader, find_middle_dots, find_rings, find_text_boxes
+from knowledge.extract.scan_lines import (
+    TextBox,
+    find_leader,
+    find_middle_dots,
+    find_rings,
+    find_small_figure,
+    find_text_boxes,
+)
 from knowledge.extract.scan_tables import cell_boxes, find_page_tables
 
 SURE = 60.0  # confidence below which a word is doubtful
@@ -190,7 +197,9 @@ class _Page:
             place = np.s_[cell.y0 : cell.y1, cell.x0 : cell.x1]
             rim = round(_RIM_IN * self.dpi)  # what is left of the lines around the cell goes with it
             outside[max(0, cell.y0 - rim) : cell.y1 + rim, max(0, cell.x0 - rim) : cell.x1 + rim] = False
-            inside = find_text_boxes(self._ink[place], dpi=self.dpi)
+            inside = find_text_boxes(self._ink[place], dpi=self.dpi) or find_small_figure(
+                self._ink[place], dpi=self.dpi
+            )
             boxes.extend(
                 (TextBox(box.x0 + cell.x0, box.y0 + cell.y0, box.x1 + cell.x0, box.y1 + cell.y0), True)
                 for box in inside

@@ -25,6 +25,9 @@ _LEADER_THICKNESS = 0.22  # and at most as thick, in heights of the line
 _LARGE_STROKE = 1.6  # times the usual stroke: letters of a title
 _USUAL_STROKE = 0.1  # of a line, in its heights
 _DOT_SPACE = 0.1  # heights of the line that a middle dot keeps from the letters on both sides
+_CELL_RIM_IN = 0.03
+_FIGURE_IN = (0.05, 0.25)  # lowest and highest
+_FIGURE_INK = 0.15  # of its box
 _ROW_INK = 0.002
 _LEAST_ROW_PX = 6
 _DIRECTIONS = 32
@@ -56,6 +59,19 @@ def find_text_boxes(ink: Mask, *, dpi: int) -> list[TextBox]:
     boxes = _large_letters_united(boxes, ink)
     cut = [part for box in boxes for part in _split(box, ink, usual)]
     return sorted(_united(_with_small_ones(cut, usual)), key=lambda box: (box.y0, box.x0))
+
+
+def find_small_figure(ink: Mask, *, dpi: int) -> list[TextBox]:
+    """The box around all ink of a cell in which no stretch was found, when it has the size and weight of a figure."""
+    rim = round(_CELL_RIM_IN * dpi)
+    inner = ink[rim:-rim, rim:-rim]
+    box = _trim(TextBox(0, 0, inner.shape[1], inner.shape[0]), inner) if inner.size else None
+    if box is None or not _FIGURE_IN[0] * dpi <= box.height <= _FIGURE_IN[1] * dpi:
+        return []
+    part = inner[box.y0 : box.y1, box.x0 : box.x1]
+    if part.shape[1] > 3 * part.shape[0] or part.mean() < _FIGURE_INK:
+        return []
+    return [TextBox(box.x0 + rim, box.y0 + rim, box.x1 + rim, box.y1 + rim)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +173,16 @@ def find_middle_dots(box: TextBox, ink: Mask) -> list[int]:
 
 def usual_row_height(ink: Mask) -> float | None:
     """Pixels from top to bottom of a usual row of ink, None where there are no rows: how large a picture shows text."""
-    filled = ink.mean(axis=1) > _ROW_INK
+    filled: Mask = np.mean(ink, axis=1) > _ROW_INK
     heights = [end - start + 1 for start, end in _runs(filled, 2) if end - start >= _LEAST_ROW_PX]
-    return statistics.median(heights) if heights and max(heights) < 0.8 * len(ink) else None
+    return float(statistics.median(heights)) if heights and max(heights) < 0.8 * len(ink) else None
 
 
 def _stroke(box: TextBox, ink: Mask) -> float:
     """Mean thickness of the strokes in a box: twice its ink over the length of its rims."""
     part = ink[box.y0 : box.y1, box.x0 : box.x1]
     rims = np.count_nonzero(part[1:] ^ part[:-1]) + np.count_nonzero(part[:, 1:] ^ part[:, :-1])
-    return 2 * np.count_nonzero(part) / max(1, rims)
+    return 2.0 * int(np.count_nonzero(part)) / max(1, int(rims))
 
 
 def _large_letters_united(boxes: Sequence[TextBox], ink: Mask) -> list[TextBox]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from knowledge.extract.scan_image import erase_rules, find_ink, find_rules, measure_skew, straighten
-from knowledge.extract.scan_lines import find_leader, find_middle_dots, find_rings, find_text_boxes
+from knowledge.extract.scan_lines import find_leader, find_middle_dots, find_rings, find_small_figure, find_text_boxes
 from knowledge.extract.scan_tables import cell_boxes, find_page_tables
 from tests.unit.knowledge.extract.scan_pages import ScanPage, condolence_page
 
@@ -89,3 +89,9 @@ def test_the_large_letters_of_a_title_stay_whole_among_usual_lines() -> None:
     boxes = find_text_boxes(find_ink(page.grey()), dpi=300)
     assert len(boxes) == 7
     assert boxes[0].height > 100
+
+
+def test_a_tiny_figure_alone_in_a_cell_is_found_and_dirt_is_not() -> None:
+    cell = ScanPage(120, 300).text(54, 140, "2", size=24)
+    assert len(find_small_figure(find_ink(cell.grey()), dpi=300)) == 1
+    assert find_small_figure(find_ink(ScanPage(120, 300).box(50, 150, 53, 153, 90).grey()), dpi=300) == []
