@@ -20,6 +20,8 @@ from bot.errors import ConfigError, DataFolderBusy
 
 LOCK_NAME = "owner.lock"
 SOCKET_NAME = "control.sock"
+OWN_NAMES = frozenset([LOCK_NAME, "catalog.sqlite3", "vectors.sqlite3", "bot.sqlite3"])  # one of them is always there
+UNRELATED_NAMES = frozenset(["lost+found", ".DS_Store"])  # an empty disk, and a folder that somebody looked at
 MAX_SOCKET_PATH_BYTES = 100  # Linux allows 107, macOS 103
 
 
@@ -46,6 +48,7 @@ class DataFolder:
         """The folder, made when it is absent, open to its user alone. Raises ConfigError."""
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _require_own(path)
             if path.stat().st_mode & 0o077:
                 path.chmod(0o700)
         except FileExistsError as error:
@@ -123,3 +126,13 @@ class DataFolder:
         socket.unlink(missing_ok=True)
         if socket.parent != self.path and socket.parent.name.startswith("haechi-"):
             shutil.rmtree(socket.parent, ignore_errors=True)
+
+
+def _require_own(path: Path) -> None:
+    """Raises ConfigError when the folder holds other people's files: its rights must not be changed then."""
+    names = set(os.listdir(path)) - UNRELATED_NAMES
+    if names and not names & OWN_NAMES:
+        raise ConfigError(
+            f"data_dir {path} holds other files and is no data folder of Haechi; choose a new or empty folder, for "
+            f'example data_dir = "{path / "haechi-data"}"'
+        )

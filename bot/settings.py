@@ -19,7 +19,19 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, Valid
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from bot.errors import ConfigError
-from bot.settings_check import Problem, check_environment, check_table, first_problem, line_of, nearest, require_url
+from bot.settings_check import (
+    Problem,
+    check_environment,
+    check_places,
+    check_table,
+    first_problem,
+    line_of,
+    nearest,
+    require_distinct,
+    require_link_template,
+    require_patterns,
+    require_url,
+)
 from knowledge.types import SourceConfig
 
 CONFIG_NAME = "haechi.toml"
@@ -65,6 +77,10 @@ class SourceSettings(Section):
             raise Problem("path", "is missing: the folder with the documents, or the local clone of the repository")
         if self.branch is not None and self.kind != "repository":
             raise Problem("branch", 'belongs to kind = "repository"; remove it')
+        require_patterns("include", self.include)
+        require_patterns("exclude", self.exclude)
+        if self.link_template is not None:
+            require_link_template("link_template", self.link_template)
         return self
 
 
@@ -79,6 +95,8 @@ class EmbeddingSettings(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         require_url("ollama_url", self.ollama_url)
+        require_distinct("documents", self.documents or ())
+        require_distinct("code", self.code or ())
         return self
 
 
@@ -270,7 +288,13 @@ def load_settings(config: Path | None) -> Settings:
         raise ConfigError(_sentence(file, text, first_problem(error, os.environ, ENV_PREFIX))) from None
     except SettingsError as error:
         raise ConfigError(f"An environment variable that begins with {ENV_PREFIX} cannot be read: {error}.") from None
-    resolved = _with_absolute_paths(settings, file.absolute().parent)
+    try:
+        resolved = _with_absolute_paths(settings, file.absolute().parent)
+        problem = check_places(resolved.data_dir, resolved.sources)
+    except Problem as error:
+        problem = error
+    if problem is not None:
+        raise ConfigError(_sentence(file, text, problem))
     resolved._config_file = file
     resolved.web._token = _read_secret(resolved.web, os.environ, file)
     return resolved
@@ -297,21 +321,30 @@ def _sentence(file: Path, text: str, problem: Problem) -> str:
 
 
 def _with_absolute_paths(settings: Settings, folder: Path) -> Settings:
-    """A copy in which every relative path starts at the folder of the configuration file."""
+    """A copy in which every relative path starts at the folder of the configuration file. Raises Problem."""
 
-    def absolute(model: BaseModel) -> dict[str, Any]:
+    def absolute(model: BaseModel, path: str) -> dict[str, Any]:
         update: dict[str, Any] = {}
         for name in type(model).model_fields:
-            value = getattr(model, name)
+            value, key = getattr(model, name), f"{path}{name}"
             if isinstance(value, Path):
-                update[name] = Path(os.path.normpath(folder / value.expanduser()))
+                update[name] = Path(os.path.normpath(folder / _expanded(value, key)))
             elif isinstance(value, BaseModel):
-                update[name] = value.model_copy(update=absolute(value))
+                update[name] = value.model_copy(update=absolute(value, f"{key}."))
             elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
-                update[name] = tuple(item.model_copy(update=absolute(item)) for item in value)
+                update[name] = tuple(
+                    item.model_copy(update=absolute(item, f"{key}.{n}.")) for n, item in enumerate(value)
+                )
         return update
 
-    return settings.model_copy(update=absolute(settings))
+    return settings.model_copy(update=absolute(settings, ""))
+
+
+def _expanded(path: Path, key: str) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise Problem(key, "begins with ~ and a user that this machine does not have") from None
 
 
 def _read_secret(web: WebSettings, environ: Mapping[str, str], file: Path) -> SecretStr | None:

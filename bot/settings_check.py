@@ -7,6 +7,7 @@ would name neither the line nor the nearest known key.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import types
 import typing
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+LINK_FIELDS = ("uri", "revision", "start_line", "end_line", "page")
 ValueKind = Literal["text", "a whole number", "a number", "true or false", "a list", "a section", "a date or time"]
 
 
@@ -151,11 +153,72 @@ def kind_of(value: object) -> ValueKind:
 
 def require_url(key: str, value: str) -> None:
     """Raises Problem unless `value` is an http(s) address without credentials."""
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(value)
+        complete = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        complete = False
+    if not complete:
         raise Problem(key, "must be an address that begins with http:// or https://")
     if parts.username or parts.password:
         raise Problem(key, "must not hold a user name or password")
+
+
+def require_link_template(key: str, value: str) -> None:
+    """Raises Problem unless `value` becomes an http(s) address when its known {fields} are filled in."""
+    for name in re.findall(r"\{([^{}]*)\}", value):
+        if name not in LINK_FIELDS:
+            known = ", ".join(f"{{{field}}}" for field in LINK_FIELDS)
+            raise Problem(key, f"has the unknown field {{{name}}}; known are {known}")
+    filled = re.sub(r"\{[^{}]*\}", "1", value)
+    if "{" in filled or "}" in filled:
+        raise Problem(key, "has a brace without its counterpart; fields are written {uri}")
+    require_url(key, filled)
+
+
+def require_patterns(key: str, patterns: Sequence[str]) -> None:
+    """Raises Problem unless every one of `patterns` is a pattern of .gitignore that can match something."""
+    import pathspec
+
+    for pattern in patterns:
+        try:
+            compiled = pathspec.GitIgnoreSpec.from_lines([pattern]).patterns
+        except ValueError:
+            compiled = []
+        if not any(part.include is not None for part in compiled):
+            raise Problem(key, f"holds {pattern!r}, which is no pattern of .gitignore; correct or remove it")
+
+
+def require_distinct(key: str, values: Sequence[str]) -> None:
+    """Raises Problem when a value stands twice."""
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            raise Problem(key, f"names {value!r} twice; remove one of them")
+
+
+def check_places(data_dir: Path, sources: Sequence[Any]) -> Problem | None:
+    """The first source that reads the data folder or what another source reads already; paths are absolute.
+
+    Whoever gives the outer one of two sources patterns has thought about it: that is taken as it is.
+    """
+    data = Path(os.path.realpath(data_dir))
+    places = [(source, Path(os.path.realpath(source.path))) for source in sources]
+    for number, (source, place) in enumerate(places):
+        if source.kind == "documents" and place.is_relative_to(data):
+            return Problem(f"sources.{number}.path", "lies in data_dir, which holds what Haechi writes; separate the two")
+        for other, elsewhere in places[:number]:
+            if source.kind != other.kind or source.branch != other.branch:
+                continue
+            inner, outer = (source, other) if place.is_relative_to(elsewhere) else (other, source)
+            related = place.is_relative_to(elsewhere) or elsewhere.is_relative_to(place)
+            thought = (outer, inner) if place == elsewhere else (outer,)
+            if related and not any(one.include or one.exclude for one in thought):
+                return Problem(
+                    f"sources.{number}.path",
+                    f"overlaps with that of source {other.name!r}, so documents would be found twice; set other paths, "
+                    f"or exclude (or include) of source {outer.name!r}",
+                )
+    return None
 
 
 def _check_sections(here: str, value: object, section: type[BaseModel]) -> Problem | None:
@@ -173,7 +236,14 @@ def _check_value(here: str, value: object, annotation: object) -> Problem | None
     expected, given = _expected_kind(annotation), kind_of(value)
     if expected == "a list" and isinstance(value, list):
         wrong = [kind_of(item) for item in value if not isinstance(item, str)]
-        return Problem(here, f"must be a list of texts, but holds {wrong[0]}") if wrong else None
+        if wrong:
+            return Problem(here, f"must be a list of texts, but holds {wrong[0]}")
+        held = any("\0" in item for item in value)
+        return Problem(here, "holds a NUL character; remove it") if held else None
+    if isinstance(value, str) and "\0" in value:
+        return Problem(here, "holds a NUL character; remove it")
+    if value == "" and Path in _arguments(annotation):
+        return Problem(here, "is empty; write a path, or remove the key")
     if expected == given or (expected == "a number" and given == "a whole number"):
         return None
     return Problem(here, f"must be {expected}, but is {given}")

@@ -117,7 +117,7 @@ class Knowledge:
             cache=cache,
             vectors=self._vectors,
             shelf=self._shelf,
-            build_source=adapters.source or build_source,
+            build_source=self._build_source,
             clock=clock,
             embed_in_workers=adapters.embedder is None,
             on_step=adapters.on_step,
@@ -303,14 +303,17 @@ class Knowledge:
             self._calibrations = Calibrations.load(self._config.data_dir / "calibrations")
         return self._calibrations
 
+    def _build_source(self, config: SourceConfig) -> Source:
+        return (self._adapters.source or partial(build_source, data_dir=self._config.data_dir))(config)
+
     def _code_source(self, config: SourceConfig) -> CodeSource:
-        source = (self._adapters.source or build_source)(config)
+        source = self._build_source(config)
         if not hasattr(source, "file_at"):
             raise NotFound(f"Source {config.name} holds no code any more: run `haechi ingest`")
         return source  # type: ignore[return-value]
 
 
-def build_source(config: SourceConfig) -> Source:
+def build_source(config: SourceConfig, *, data_dir: Path | None = None) -> Source:
     """The adapter of a `[[sources]]` entry. Raises SourceMissing when it names no place that this version can read."""
     if config.path is None:
         raise SourceMissing(f'Source "{config.name}" has no path: clone {config.url} and set `path` to the clone')
@@ -320,7 +323,7 @@ def build_source(config: SourceConfig) -> Source:
         return GitSource(config.name, config.path, config.branch, config.include, config.exclude)
     from knowledge.sources.files import FolderSource
 
-    return FolderSource(config.name, config.path, config.include, config.exclude)
+    return FolderSource(config.name, config.path, config.include, config.exclude, data_dir=data_dir)
 
 
 def _build_embedder(name: str, *, ollama_url: str) -> Embedder:

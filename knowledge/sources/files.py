@@ -22,10 +22,22 @@ _READ_BYTES = 1024 * 1024
 
 
 class FolderSource:
-    """Files below `root`, recursively. A uri is the path relative to `root` in NFC, whatever form the disk uses."""
+    """Files below `root`, recursively. A uri is the path relative to `root` in NFC, whatever form the disk uses.
 
-    def __init__(self, name: str, root: Path, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
+    `data_dir` is never read: what Haechi writes is no document of the company.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        root: Path,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        *,
+        data_dir: Path | None = None,
+    ) -> None:
         self.name = name
+        self._data_dir = data_dir.resolve() if data_dir is not None else None
         self._root = root
         self._include = _patterns(include) if include else None
         self._exclude = _patterns(exclude)
@@ -106,6 +118,8 @@ class FolderSource:
                 yield path
             elif entry.name.startswith("."):
                 skipped.append(SkippedItem(uri=self._uri(path), reason="hidden folder"))
+            elif self._data_dir is not None and path.resolve() == self._data_dir:
+                skipped.append(SkippedItem(uri=self._uri(path), reason="data folder of Haechi"))
             else:
                 yield from self._walk(path, skipped)
 

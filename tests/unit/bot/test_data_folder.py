@@ -88,3 +88,23 @@ def test_a_socket_path_too_long_for_the_system_moves_to_a_private_folder(tmp_pat
     assert DataFolder(deep).owner() == owner
     folder.release()
     assert not socket.parent.exists()
+
+
+def test_a_folder_with_other_files_is_refused_and_keeps_its_rights(tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o755)
+    (shared / "budget.xlsx").touch()
+    with pytest.raises(ConfigError, match="holds other files and is no data folder of Haechi; choose a new or empty"):
+        DataFolder.prepare(shared)
+    assert shared.stat().st_mode & 0o777 == 0o755
+    assert sorted(path.name for path in shared.iterdir()) == ["budget.xlsx"]
+
+
+def test_a_data_folder_is_recognised_again_and_an_empty_disk_is_taken(tmp_path):
+    folder, _ = lock(tmp_path / "data")
+    folder.release()
+    (tmp_path / "data" / "chroma").mkdir()
+    DataFolder.prepare(tmp_path / "data")
+    (tmp_path / "disk" / "lost+found").mkdir(parents=True)
+    DataFolder.prepare(tmp_path / "disk")

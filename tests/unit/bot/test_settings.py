@@ -167,3 +167,42 @@ def test_values_of_a_config_file_with_a_byte_order_mark_are_read(tmp_path):
 def test_the_page_address_is_the_public_one_where_there_is_one(tmp_path):
     assert load(tmp_path, BASE + "[web]\nport = 8000\n").page_url == "http://127.0.0.1:8000"
     assert load(tmp_path, 'public_url = "https://haechi.example/"\n' + BASE).page_url == "https://haechi.example"
+
+
+SOURCE = '\n[[sources]]\nname = "more"\nkind = "documents"\npath = "{path}"\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"data"', '""', "data_dir is empty"),
+        ('"./docs"', '""', "sources.0.path is empty"),
+        ('"data"', '"~nosuchuser/x"', "data_dir begins with ~ and a user that this machine does not have"),
+        ('"data"', '"a\\u0000b"', "data_dir holds a NUL character"),
+        ('"./docs"', '"a\\u0000b"', "sources.0.path holds a NUL character"),
+        ('"./docs"', '"./data/inside"', "sources.0.path lies in data_dir"),
+        ('"./docs"', '"./docs"\ninclude = ["*.md", "!"]', "sources.0.include holds '!', which is no pattern"),
+        ('"./docs"', '"./docs"\nexclude = ["\\\\"]', "sources.0.exclude holds '\\\\', which is no pattern"),
+        ('"./docs"', '"./docs"\nlink_template = "https://w/{path}"', "link_template has the unknown field {path}"),
+        ('"./docs"', '"./docs"\nlink_template = "https://[w/{uri}"', "link_template must be an address"),
+        ('"./docs"', '"./docs"\nlink_template = "https://w/{uri"', "link_template has a brace without its counterpart"),
+        ('"./docs"', '"./docs"\nlink_template = "{uri}"', "link_template must be an address"),
+        ('"./docs"', '"./docs"\n[embedding]\ndocuments = ["hash", "hash"]', "embedding.documents names 'hash' twice"),
+        ('"./docs"', '"./docs"\n[model]\nurl = "http://[x"', "model.url must be an address"),
+        ('"./docs"', '"./docs"' + SOURCE.format(path="docs/hr"), "sources.1.path overlaps with that of source 'rules'"),
+        ('"./docs"', '"./docs"' + SOURCE.format(path="./docs"), "exclude (or include) of source 'rules'"),
+        ('"./docs"', '"./docs"' + SOURCE.format(path="."), "exclude (or include) of source 'more'"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_its_line_and_key(tmp_path, old, new, says):
+    found = complaint(tmp_path, BASE.replace(old, new))
+    assert says in found
+    assert found.startswith("/haechi.toml:")
+    assert "\n" not in found
+
+
+def test_sources_may_share_a_folder_when_patterns_tell_them_apart(tmp_path):
+    shared = BASE + 'exclude = ["/hr/"]\n' + SOURCE.format(path="docs/hr")
+    assert [source.name for source in load(tmp_path, shared).sources] == ["rules", "more"]
+    both = BASE + '\n[[sources]]\nname = "code"\nkind = "repository"\npath = "./docs"\n'
+    assert len(load(tmp_path, both).sources) == 2

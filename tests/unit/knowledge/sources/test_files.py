@@ -125,3 +125,12 @@ def test_files_beyond_the_limit_are_skipped(tmp_path: Path, monkeypatch: pytest.
     source = FolderSource("rules", tmp_path)
     assert [item.uri for item in source.discover().items] == ["a"]
     assert "larger than" in reasons(source)["long.md"]
+
+
+def test_the_data_folder_of_haechi_is_never_read(tmp_path):
+    (tmp_path / "rules.md").write_text("# 규정\n", encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "haechi.log").write_text("{}\n", encoding="utf-8")
+    found = FolderSource("docs", tmp_path, data_dir=tmp_path / "data").discover()
+    assert [item.uri for item in found.items] == ["rules.md"]
+    assert [(item.uri, item.reason) for item in found.skipped] == [("data", "data folder of Haechi")]
