@@ -91,7 +91,7 @@ def _prepare_document(task: PrepareTask) -> PreparedDocument:
     from knowledge.masking import mask
 
     extraction = extract(task.content, name=task.uri)
-    blocks = tuple(_masked(block) for block in extraction.blocks)
+    blocks = _masked(extraction.blocks)
     document = Document(
         id=document_id(task.source, task.uri),
         source=task.source,
@@ -143,15 +143,22 @@ def _prepare_code(task: PrepareTask) -> PreparedDocument:
     )
 
 
-def _masked(block: Block) -> Block:
-    from knowledge.masking import mask
+def _masked(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """`blocks` with secrets masked: cells by their labels too, and texts also as the one text that they are."""
+    from knowledge.extract.text import table_block
+    from knowledge.masking import mask_blocks, mask_rows
 
-    rows = tuple(tuple(mask(cell) for cell in row) for row in block.rows)
-    text = mask(block.text)
-    # a word that the masks have covered must not survive in the list of words that were hard to read
-    shown = f"{text}\n{rows}"
-    doubtful = tuple(word for word in block.doubtful if word in shown)
-    return replace(block, text=text, rows=rows, doubtful=doubtful)
+    rows = [mask_rows(block.rows) if block.rows else () for block in blocks]
+    texts = [
+        # the text of a table says what its cells say, so it is written anew from the masked ones
+        table_block(list(cells)).text if cells and block.text == table_block(list(block.rows)).text else block.text
+        for block, cells in zip(blocks, rows, strict=True)
+    ]
+    return tuple(
+        # a word that the masks have covered must not survive in the list of words that were hard to read
+        replace(block, text=text, rows=cells, doubtful=tuple(w for w in block.doubtful if w in f"{text}\n{cells}"))
+        for block, text, cells in zip(blocks, mask_blocks(texts), rows, strict=True)
+    )
 
 
 def _tokens(drafts: Sequence[ChunkDraft]) -> list[list[str]]:

@@ -16,13 +16,17 @@ import base64
 import binascii
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from knowledge.masking_assignments import mask_assignments
+from knowledge.masking_commands import COMMAND_RULES
 from knowledge.masking_personal import mask_personal_numbers
+from knowledge.masking_plain import needs_plain_form, plain_form
+from knowledge.masking_tables import mask_cells, mask_table_lines
 from knowledge.masking_values import MaskRule, is_placeholder, is_random, replace_values
 
-MASKING_VERSION = "1"
+MASKING_VERSION = "2"
 
 
 def mask(text: str) -> str:
@@ -32,13 +36,47 @@ def mask(text: str) -> str:
 
 def mask_counted(text: str) -> tuple[str, dict[str, int]]:
     """Masked text, and how many values of which kind were replaced (`{"aws-key": 1}`)."""
+    masked, counts = _mask_as_written(text)
+    if not needs_plain_form(text):
+        return masked, dict(counts)
+    plain = plain_form(text)
+    masked_plain, plain_counts = _mask_as_written(plain)
+    if plain_counts == counts:
+        return masked, dict(counts)
+    lines = zip(masked.split("\n"), plain.split("\n"), masked_plain.split("\n"), strict=True)
+    text = "\n".join(in_plain if in_plain != before else as_written for as_written, before, in_plain in lines)
+    return text, {kind: max(counts[kind], plain_counts[kind]) for kind in counts | plain_counts}
+
+
+def mask_rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """The cells of a table masked, each as if it were written behind the cell left of it and below its header."""
+    return mask_cells(rows, mask)
+
+
+def mask_blocks(texts: Sequence[str]) -> list[str]:
+    """Texts that follow each other in a document, masked one by one and then as one text.
+
+    A key whose lines are paragraphs, and a password in the paragraph below its name, are seen in the whole only.
+    """
+    masked = [mask(text) for text in texts]
+    lines = iter(mask("\n".join(masked)).split("\n"))
+    return ["\n".join(islice(lines, text.count("\n") + 1)) for text in masked]
+
+
+def _mask_as_written(text: str) -> tuple[str, Counter[str]]:
     counts: Counter[str] = Counter()
+    text = _mask_inline(text, counts)
+    return mask_table_lines(text, counts, _mask_inline), counts
+
+
+def _mask_inline(text: str, counts: Counter[str]) -> str:
     text = _mask_private_keys(text, counts)
     for rule in _TOKEN_RULES:
         text = replace_values(text, rule, counts)
     text = mask_assignments(text, counts)
-    text = mask_personal_numbers(text, counts)
-    return text, dict(counts)
+    for rule in COMMAND_RULES:
+        text = replace_values(text, rule, counts)
+    return mask_personal_numbers(text, counts)
 
 
 # --- private keys ---------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def replace_spans(text: str, spans: list[tuple[int, int, str]], counts: Counter[
 
 
 _TEMPLATE = re.compile(
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*|\{\{|^<.*>$|^%\w|%\(|%s|%d|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@|^!\w+$|^&\w+$|^\*\w+$|^ENC\(|^vault:|^op://"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*|\{\{|^<.*>$|^%\w|%\(|%s|%d|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@|^!(?!\w*\d)\w+$|^&\w+$|^\*\w+$|^ENC\(|^vault:|^op://"
 )
 _FILLER = re.compile(r"^(?:[*x.#_\-•?0X]+|(.)\1{3,})$")
 _FILLER_WORDS = re.compile(
@@ -87,6 +87,8 @@ def is_placeholder(value: str, *, names_too: bool = True) -> bool:
         return True
     if not names_too:
         return False
+    if value[:1].islower():
+        value = lowered = lowered.rstrip("!?")  # `password!` asserts that the variable is set
     return lowered in _EMPTY_WORDS or (not has_digit and SECRET_WORD.search(value) is not None and value.isidentifier())
 
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.masking import MASKING_VERSION, mask, mask_counted
-from knowledge.masking_personal import has_resident_checksum, passes_luhn
+from knowledge.masking_personal import passes_luhn
+from knowledge.masking_resident import has_resident_checksum
 
 HEX = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
