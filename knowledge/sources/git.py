@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.errors import NotFound, SourceMissing
+from knowledge.errors import NotFound, SourceMissing, UnreadableFile
 from knowledge.sources import git_filters as filters
 from knowledge.sources.git_links import build_permalink, web_address
 from knowledge.sources.git_process import BlobReader, GitFailed, run_git
 from knowledge.types import Discovered, Discovery, SkippedItem
 
 _REVISION = re.compile(r"[0-9a-f]{7,64}")
+# Line breaks and other control characters, except tabs: such a name breaks lists, citations and terminals.
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,13 @@ class GitSource:
         entry = (self._entries or {}).get(uri)
         if entry is None:
             raise NotFound(f"{uri} is not among the files of source {self.name}: run `haechi ingest` to refresh it")
-        return self._blobs.read(entry.blob_id)
+        content = self._try_read(entry)
+        if content is None:
+            raise UnreadableFile(
+                f"{uri} of source {self.name} cannot be read: object {entry.blob_id[:12]} of the repository "
+                f"{self._root} is damaged or missing; run `git fsck` there and fetch it again from a sound copy"
+            )
+        return content
 
     def file_at(self, uri: str, revision: str) -> bytes:
         """Unmasked content of `uri` at commit `revision`: callers mask. Raises NotFound, UnreadableFile.
@@ -105,6 +113,8 @@ class GitSource:
                 return self._blobs.read(f"{revision}:{prefix}{path}")
             except NotFound:
                 continue
+            except UnreadableFile as e:
+                raise UnreadableFile(f"{uri} of source {self.name} cannot be shown: {e}") from e
         raise NotFound(f"{uri} is not in source {self.name} at commit {revision[:12]}")
 
     def permalink(self, uri: str, revision: str, start_line: int | None, end_line: int | None) -> str | None:
@@ -143,9 +153,16 @@ class GitSource:
             names = [f"refs/heads/{self._branch}", f"refs/remotes/origin/{self._branch}", f"refs/tags/{self._branch}"]
         for name in names:
             try:
-                found = run_git(self._root, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
+                run_git(self._root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
             except GitFailed:
-                continue
+                continue  # no such name
+            try:
+                found = run_git(self._root, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
+            except GitFailed as e:
+                raise SourceMissing(
+                    f"source {self.name}: {name} of {self._root} names a commit that is damaged or missing: check the "
+                    f"repository with `git fsck`"
+                ) from e
             return found.decode("ascii").strip()
         if self._branch:
             raise SourceMissing(f"source {self.name}: {self._root} has no branch {self._branch}: correct `branch`")
@@ -165,7 +182,9 @@ class GitSource:
         try:
             output = run_git(self._root, "ls-tree", "-r", "-z", "--long", "--full-tree", tree)
         except GitFailed as e:
-            raise SourceMissing(f"source {self.name}: {self._root} cannot be listed at {commit[:12]} ({e})") from e
+            raise SourceMissing(
+                f"source {self.name}: {self._root} cannot be listed at {commit[:12]} ({e}): check it with `git fsck`"
+            ) from e
         entries, skipped = [], []
         for record in output.split(b"\0"):
             if not record:
@@ -177,16 +196,21 @@ class GitSource:
             except UnicodeDecodeError:
                 skipped.append(SkippedItem(uri=raw_path.decode("utf-8", "replace"), reason=filters.BAD_NAME))
                 continue
+            if _CONTROL.search(path):
+                shown = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), path)
+                skipped.append(SkippedItem(uri=shown, reason=filters.CONTROL_NAME))
+                continue
             entries.append(_Entry(mode, blob_id, int(size) if size.isdigit() else 0, path))
         return entries, skipped
 
     def _read_attributes(self, entries: Sequence[_Entry]) -> filters.GitAttributes | None:
         files = [
-            (entry.path.removesuffix(".gitattributes"), self._blobs.read(entry.blob_id).decode("utf-8", "replace"))
+            (entry.path.removesuffix(".gitattributes"), content.decode("utf-8", "replace"))
             for entry in entries
             if entry.path.rsplit("/", 1)[-1] == ".gitattributes"
             and entry.mode.startswith("100")
             and entry.size_bytes <= filters.MAX_FILE_BYTES
+            and (content := self._try_read(entry)) is not None
         ]
         return filters.GitAttributes(files) if files else None
 
@@ -201,5 +225,15 @@ class GitSource:
         if entry.size_bytes > filters.MAX_FILE_BYTES:
             return filters.TOO_LARGE
         if entry.blob_id not in self._content_reasons:
-            self._content_reasons[entry.blob_id] = filters.reason_by_content(self._blobs.read(entry.blob_id))
+            content = self._try_read(entry)
+            if content is None:
+                return None  # kept, so that `fetch` fails for this file alone and says why
+            self._content_reasons[entry.blob_id] = filters.reason_by_content(content)
         return self._content_reasons[entry.blob_id]
+
+    def _try_read(self, entry: _Entry) -> bytes | None:
+        """The content of a listed file, or None when its object is damaged or missing."""
+        try:
+            return self._blobs.read(entry.blob_id)
+        except (NotFound, UnreadableFile):
+            return None

@@ -30,6 +30,7 @@ TOO_LARGE = f"larger than {MAX_FILE_BYTES // 1000} KB"
 EMPTY = "empty file"
 PATTERNS = "left out by the include and exclude patterns of the source"
 BAD_NAME = "file name is not valid UTF-8: rename the file"
+CONTROL_NAME = "file name holds a line break or another control character: rename the file"
 SAME_NAME = "file name differs from another one only in how its characters are composed: rename the file"
 
 _ALWAYS_VENDORED = frozenset(
