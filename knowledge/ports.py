@@ -108,8 +108,10 @@ class KeywordIndex(Protocol):
     ) -> Sequence[tuple[str, float]]:
         """(chunk id, BM25 score) pairs, best first, scores from 0, within the given source -> generation pairs."""
 
-    def document_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
-        """How many chunks hold each term, and how many chunks there are."""
+    def document_frequencies(
+        self, terms: Iterable[str], *, generations: Mapping[str, int] | None = None
+    ) -> tuple[Mapping[str, int], int]:
+        """How many chunks hold each term, and how many chunks there are; of everything that is shown by default."""
 
 
 class ChunkLookup(Protocol):

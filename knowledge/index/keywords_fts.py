@@ -48,12 +48,15 @@ class FtsKeywordIndex:
             ids = _ids(connection, [number for number, _ in best])
         return [(ids[number], score) for number, score in best if number in ids]
 
-    def document_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
-        generations = self._catalog.active_generations(Scope.everything()).values()
+    def document_frequencies(
+        self, terms: Iterable[str], *, generations: Mapping[str, int] | None = None
+    ) -> tuple[Mapping[str, int], int]:
+        if generations is None:
+            generations = self._catalog.active_generations(Scope.everything())
         wanted = list(dict.fromkeys(terms))
         with self._catalog.reading() as connection:
-            known = _frequencies(connection, wanted, generations)
-            return {term: known.get(term, 0) for term in wanted}, _size(connection, generations)[0]
+            known = _frequencies(connection, wanted, generations.values())
+            return {term: known.get(term, 0) for term in wanted}, _size(connection, generations.values())[0]
 
 
 def _frequencies(connection: sqlite3.Connection, terms: Sequence[str], generations: Iterable[int]) -> dict[str, int]:

@@ -24,8 +24,9 @@ from knowledge.types import EvidenceKind
 
 # Share of answerable questions that may fall below the "weak" band. Of code people also ask with a commit message or a
 # line of a log, which may hold no word of the code.
-MAX_FALSE_REFUSALS: Mapping[EvidenceKind, float] = {"docs": 0.06, "code": 0.08}
-MAX_FALSE_ANSWERS = 0.10  # share of unanswerable questions in the "ok" band
+MAX_FALSE_REFUSALS: Mapping[EvidenceKind, float] = {"docs": 0.07, "code": 0.08}
+# Share of unanswerable questions in the "ok" band.
+MAX_FALSE_ANSWERS: Mapping[EvidenceKind, float] = {"docs": 0.22, "code": 0.20}
 _FOLDS = 5  # for questions that name no source
 _ANSWERABLE = {"yes": True, "y": True, "1": True, "true": True, "no": False, "n": False, "0": False, "false": False}
 _OFF_TOPIC = ("off-topic", "offtopic")
@@ -102,7 +103,9 @@ def calibrate_examples(examples: Sequence[LabelledFeatures], fingerprint: Finger
     unanswerable = sorted(p for p, e in zip(held_out, measured, strict=True) if not e.answerable and not e.off_topic)
     off_topic = sorted(p for p, e in zip(held_out, measured, strict=True) if e.off_topic)
     weak_from = _weak_threshold(answerable, off_topic or unanswerable, MAX_FALSE_REFUSALS[fingerprint.kind])
-    ok_from = max(weak_from, 0.5, _reached_by(unanswerable or off_topic, 1.0 - MAX_FALSE_ANSWERS) + 1e-4)
+    ok_from = max(
+        weak_from, 0.5, _reached_by(unanswerable or off_topic, 1.0 - MAX_FALSE_ANSWERS[fingerprint.kind]) + 1e-4
+    )
     return Calibration(
         fingerprint=fingerprint,
         intercept=model.intercept,
@@ -141,8 +144,13 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def _reached_by(ordered: Sequence[float], share: float) -> float:
-    """The value that `share` of the sorted values do not exceed; 0 without values."""
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
+    """The value that `share` of the sorted values do not exceed, interpolated; 0 without values."""
+    if not ordered:
+        return 0.0
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 def _share(values: Sequence[float], *, below: float) -> float:

@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
 from knowledge.analysis import analyze, latin_terms
 
 _PRIOR_CHUNKS = 150.0  # the background weighs as much as this many chunks
+_FULL_WEIGHT = 10.0
 _RARE = 0.002  # share of texts that hold a word which the background does not list
 _LEVELS = {"very_common": 0.25, "common": 0.08, "known": 0.02}
 _SINGLE_SYLLABLE_WEIGHT = 0.4  # 비, 급, 표: mostly left over from compounds, and part of many other words
+_DETAIL_WEIGHT = 0.5  # of words behind the first line of a report
 _NUMBER_WEIGHT = 0.5  # of "12년" or "10km": rules speak of ranges, not of the case of the one who asks
 _LABEL = re.compile(r"[조항호장]")
 _NUMBER = re.compile(r"\d")
@@ -39,19 +41,35 @@ def _background() -> Mapping[str, float]:
     return shares
 
 
-def term_weights(terms: Iterable[str], frequencies: Mapping[str, int], total: int) -> dict[str, float]:
-    """Term -> weight from 0: the logarithm of how rare it is, in this corpus and in general."""
+def is_everyday(term: str) -> bool:
+    """Whether any text, or any text about programming, may hold the term."""
+    return term in _background()
+
+
+def term_weights(
+    terms: Iterable[str], frequencies: Mapping[str, int], total: int, *, details: Collection[str] = ()
+) -> dict[str, float]:
+    """Term -> weight from 0 to 10: the logarithm of how rare it is, in this corpus and in general.
+
+    10 is the weight of a word that neither knows, so that weights of large and of small corpora compare. A word that is
+    common in general never weighs more than that, however seldom this corpus has it; `details` weigh half.
+    """
     background = _background()
+    longest = -math.log(_RARE * _PRIOR_CHUNKS / (total + _PRIOR_CHUNKS))
     weights: dict[str, float] = {}
     for term in terms:
         prior = background.get(term, _RARE)
         share = (frequencies.get(term, 0) + prior * _PRIOR_CHUNKS) / (total + _PRIOR_CHUNKS)
         weight = max(0.0, -math.log(min(1.0, share)))
+        if term in background:
+            weight = min(weight, -math.log(prior))
         if len(term) == 1:
             weight *= _SINGLE_SYLLABLE_WEIGHT
         elif _NUMBER.match(term) and not _LABEL.search(term):
             weight *= _NUMBER_WEIGHT
-        weights[term] = weight
+        if term in details:
+            weight *= _DETAIL_WEIGHT
+        weights[term] = _FULL_WEIGHT * weight / longest
     return weights
 
 

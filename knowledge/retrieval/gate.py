@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from knowledge.retrieval.calibration import Calibration
 from knowledge.retrieval.candidates import Candidate
-from knowledge.retrieval.coverage import covered_weight
+from knowledge.retrieval.coverage import covered_weight, is_everyday
 from knowledge.retrieval.question import Question
 from knowledge.types import Decision, Verdict
 
@@ -26,6 +26,10 @@ GATE_SIGNS: Mapping[str, int] = {
     "unknown": -1,
     "cosine": +1,
     "contrast": +1,
+    "answer": +1,
+    "setting": -1,
+    "general": -1,
+    "everyday": -1,
 }
 
 
@@ -38,6 +42,10 @@ def gate_features(
     label: in their best title, label or symbol. matched: logarithm of that weight itself, since three rare words that
     match say more than one everyday word that does.
     unknown: share of the weight of words that no candidate holds, in no wording.
+    setting: whether the question names a language or tool as its setting, as questions about programming in general do.
+    general: how much the question sounds like one for a search engine.
+    everyday: share of the words that any text may hold.
+    answer: whether a piece has the kind of thing that is asked for, 1 when that is not clear.
     cosine: mean over the vector spaces of the best cosine; contrast: how far it stands above the ranks from ten on.
     agreement: share of the rankings that place the first piece among their first five.
     """
@@ -51,6 +59,9 @@ def gate_features(
         "label": max(candidate.features.get("label", 0.0) for candidate in leading),
         "unknown": _unknown_share(question, ranked[:_KNOWN_WITHIN], term_weights),
         "agreement": _agreement(ranked),
+        "setting": float(question.has_setting),
+        "general": question.generality,
+        "everyday": sum(map(is_everyday, term_weights)) / len(term_weights) if term_weights else 1.0,
         "answer": max(candidate.features.get("answer", 0.0) for candidate in leading)
         if question.answer_pattern
         else 1.0,

@@ -115,8 +115,8 @@ class SearchPipeline:
         question = understand(query, kind)
         limit = max(_CANDIDATES_PER_RANKING, 3 * top_k)
         recalled = self._recall.gather(question, generations, limit=limit)
-        frequencies, total = self._keywords.document_frequencies(question.words)
-        weights = term_weights(question.words, frequencies, total)
+        frequencies, total = self._keywords.document_frequencies(question.words, generations=self._universe(kind))
+        weights = term_weights(question.words, frequencies, total, details=question.details)
         candidates = self._fused(question, recalled, generations, limit)
         started = time.perf_counter()
         ranked = rank_by_features(question, candidates[: max(_RANKED, top_k)], weights)
@@ -146,6 +146,12 @@ class SearchPipeline:
             took_ms=recalled.took_ms,
             features=features,
         )
+
+    def _universe(self, kind: EvidenceKind) -> dict[str, int]:
+        """Everything of a kind that is shown: how rare a word is does not depend on who asks, nor on the other kind."""
+        kinds = self._catalog.evidence_kinds()
+        shown = self._catalog.active_generations(Scope.everything())
+        return {source: generation for source, generation in shown.items() if kinds.get(source) == kind}
 
     def _fused(
         self, question: Question, recalled: Recalled, generations: Mapping[str, int], limit: int

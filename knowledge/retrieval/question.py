@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from knowledge.analysis import analyze, analyze_query
 from knowledge.retrieval.frames import Frame, find_files, find_frames
 from knowledge.retrieval.lexicon import translations
+from knowledge.retrieval.manner import generality, names_setting
 from knowledge.types import EvidenceKind
 
 _HANGUL = re.compile(r"[가-힣]")
@@ -17,6 +18,9 @@ _IDENTIFIER = re.compile(
     r"(?<![\w/.])(?:[a-z$_][\w$]*[a-z0-9][A-Z][\w$]*|[A-Z][a-z0-9]+[A-Z][\w$]*|[A-Za-z]\w*_\w+|[A-Za-z_]\w*(?=\())(?:\.\w+)*"
 )
 _QUOTED = re.compile(r"`([A-Za-z_$][\w$.]*)(?:\(\))?`")
+_LONG_LINE_CHARS = 160
+_MIN_LEAD_CHARS = 15
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s")
 _TEST_WORDS = frozenset({"test", "spec", "mock", "fixtur", "테스트", "목"})
 
 # What kind of thing the answer is, by the words that ask for it -> how such a thing looks in a text.
@@ -59,6 +63,9 @@ class Question:
     files: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     about_tests: bool = False
+    details: frozenset[str] = frozenset()  # words that stand behind the first line of a report only
+    has_setting: bool = False  # whether a language or tool is named that the question is about
+    generality: float = 0.0  # how much it sounds like a question for a search engine, 0..1
     answer_pattern: re.Pattern[str] | None = field(
         default=None, compare=False
     )  # how the answer looks, when that is clear
@@ -68,8 +75,10 @@ def understand(text: str, kind: EvidenceKind) -> Question:
     """The question for sources of one kind. Never raises; a question without a subject has no terms."""
     terms = tuple(analyze_query(text))
     words = _with_known_compounds(_simple_words(terms, analyze(text)), terms, kind)
-    expansions, added = _expand(words, text, kind)
     code = kind == "code"
+    lead = lead_of(text) if code else text
+    leading = frozenset(analyze(lead)) if lead != text else None
+    expansions, added = _expand([word for word in words if leading is None or word in leading], text, kind)
     return Question(
         text=text,
         kind=kind,
@@ -81,9 +90,19 @@ def understand(text: str, kind: EvidenceKind) -> Question:
         frames=tuple(find_frames(text)) if code else (),
         files=tuple(find_files(text)),
         identifiers=tuple(_identifiers(text)) if code else (),
-        about_tests=bool(_TEST_WORDS & set(terms)),
+        has_setting=names_setting(text),
+        generality=generality(text, words, code=code),
+        about_tests=bool(_TEST_WORDS & (set(terms) if leading is None else leading)),
+        details=frozenset() if leading is None else frozenset(words) - leading,
         answer_pattern=None if code else _answer_pattern(text),
     )
+
+
+def lead_of(text: str) -> str:
+    """What a report is about: its first line, or its first sentence when that is long; the rest tells details."""
+    line = text.strip().split("\n", 1)[0].strip()
+    sentence = _SENTENCE_END.split(line, maxsplit=1)[0] if len(line) > _LONG_LINE_CHARS else line
+    return sentence if len(sentence) >= _MIN_LEAD_CHARS else text
 
 
 def _simple_words(terms: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...]:
@@ -109,7 +128,7 @@ def _with_known_compounds(words: Sequence[str], terms: Sequence[str], kind: Evid
 def _expand(words: Sequence[str], text: str, kind: EvidenceKind) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Terms and plain words that say the same as the question in the language of the texts."""
     if kind == "code":
-        found = translations(words, "software_ko_en") if _HANGUL.search(text) else {}
+        found = translations(words, "software_ko_en" if _HANGUL.search(text) else "software_en")
     else:
         found = translations(words, "workplace_ko" if _HANGUL.search(text) else "workplace_en_ko")
     plain = list(dict.fromkeys(word for others in found.values() for word in others))

@@ -13,7 +13,7 @@ from typing import Literal
 
 from knowledge.analysis import analyze
 
-LexiconName = Literal["workplace_ko", "workplace_en_ko", "software_ko_en"]
+LexiconName = Literal["workplace_ko", "workplace_en_ko", "software_ko_en", "software_en"]
 
 
 @lru_cache(maxsize=8)

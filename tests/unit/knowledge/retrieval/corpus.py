@@ -115,8 +115,11 @@ class MemoryCatalog:
                 scores.append((c.id, score))
         return sorted(scores, key=lambda pair: -pair[1])[:limit]
 
-    def document_frequencies(self, terms: Iterable[str]) -> tuple[Mapping[str, int], int]:
-        return {t: sum(t in tokens for tokens in self._tokens.values()) for t in terms}, len(self.chunks)
+    def document_frequencies(
+        self, terms: Iterable[str], *, generations: Mapping[str, int] | None = None
+    ) -> tuple[Mapping[str, int], int]:
+        shown = [self._tokens[c.id] for c in self.chunks if generations is None or c.locator.source in generations]
+        return {t: sum(t in tokens for tokens in shown) for t in terms}, len(shown)
 
 
 class MemoryVectors:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from knowledge.retrieval.coverage import term_weights
 from knowledge.retrieval.document_priors import document_prior
 from knowledge.retrieval.question import understand
@@ -34,3 +36,49 @@ def test_forms_and_supplements_stand_behind_what_they_belong_to_until_they_are_a
     assert document_prior(form, "어떤 신청서를 써요?") == 1.0
     assert document_prior(supplement, "수당은 얼마예요?") < 1.0
     assert document_prior(supplement, "시행일이 언제예요?") == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "파이썬에서 문자열 자르는 법",
+        "how do I reverse a list in Python?",
+        "CSS로 가운데 정렬하려면?",
+        "깃으로 되돌리려면?",
+        "how to style a div",
+    ],
+)
+def test_questions_about_programming_in_general_name_their_setting(text: str) -> None:
+    assert understand(text, "code").has_setting
+
+
+@pytest.mark.parametrize(
+    "text", ["결제 실패하면 재시도는 어디서 해?", "where do we retry failed payments?", "C급 출장자 숙박비"]
+)
+def test_questions_about_this_code_or_rulebook_name_no_setting(text: str) -> None:
+    question = understand(text, "code")
+    assert not question.has_setting
+    assert question.generality == 0.0
+
+
+REPORT = "Fix search ordered by best match\nDon't force an order by created date.\n* Add test for the ordering\n"
+
+
+def test_the_first_line_of_a_report_says_what_it_is_about() -> None:
+    question = understand(REPORT, "code")
+    assert "forc" in question.details
+    assert "search" not in question.details
+    assert not question.about_tests
+    weights = term_weights(question.words, {}, 1000, details=question.details)
+    assert weights["forc"] < term_weights(question.words, {}, 1000)["forc"]
+
+
+def test_english_questions_find_the_words_of_programmers() -> None:
+    assert "reserv" in understand("how long is stock held for an order?", "code").added_terms
+
+
+def test_everyday_words_weigh_little_in_a_corpus_of_any_size() -> None:
+    for total in (100, 10_000, 1_000_000):
+        weights = term_weights(["날씨", "출장여비"], {}, total)
+        assert weights["날씨"] < weights["출장여비"] / 1.5
+        assert weights["출장여비"] == pytest.approx(10.0)
