@@ -22,7 +22,8 @@ from knowledge.ports import Vectors
 from knowledge.types import ChunkDraft, VectorSpace
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-DIM = 384
+GENERATED = "generated"  # stands for an embedder that knows nothing and costs nothing
+GENERATED_DIM = 512
 CHUNKS_A_DOCUMENT = 25
 DOCUMENTS_A_TRANSACTION = 40
 WORDS_A_CHUNK = 120
@@ -118,21 +119,21 @@ class GeneratedEmbedder:
     """A random unit vector for each text, the same every time."""
 
     def __init__(self, name: str) -> None:
-        self.space = VectorSpace(name=name, digest="generated", dim=DIM, prefix_scheme="")
+        self.space = VectorSpace(name=name, digest=GENERATED, dim=GENERATED_DIM, prefix_scheme="")
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self.embed_passages(texts)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
-        rows = [np.random.default_rng(seed).standard_normal(DIM) for seed in seeds]
-        return _unit(np.array(rows, dtype=np.float32).reshape(len(texts), DIM))
+        rows = [np.random.default_rng(seed).standard_normal(GENERATED_DIM) for seed in seeds]
+        return _unit(np.array(rows, dtype=np.float32).reshape(len(texts), GENERATED_DIM))
 
 
 def build_catalog(folder: Path, *, chunks: int, embedder: str) -> None:
     """Fills `folder`/data with one source "rules" of that many chunks, all their vectors confirmed."""
     random = np.random.default_rng(1)
-    space = GeneratedEmbedder("e5").space if embedder == "generated" else build_embedder("e5").space
+    space = GeneratedEmbedder(GENERATED).space if embedder == GENERATED else build_embedder(embedder).space
     catalog = Catalog.open(folder / "data" / "catalog.sqlite3")
     vectors = ChromaIndex.embedded(folder / "data" / "chroma")
     collection = collection_name(catalog.installation, "rules", space.key)
@@ -142,12 +143,12 @@ def build_catalog(folder: Path, *, chunks: int, embedder: str) -> None:
             source="rules",
             kind="documents",
             fingerprint=content_fingerprint("documents"),
-            spaces=[RecordedSpace(embedder="e5", space=space)],
+            spaces=[RecordedSpace(embedder=embedder, space=space)],
             now=NOW,
         )
     for batch in _batches(random, chunks // CHUNKS_A_DOCUMENT):
         ids = [draft.id for document in batch for draft in document.drafts]
-        vectors.upsert(collection, ids, _unit(random.standard_normal((len(ids), DIM)).astype(np.float32)))
+        vectors.upsert(collection, ids, _unit(random.standard_normal((len(ids), space.dim)).astype(np.float32)))
         with catalog.transaction() as connection:
             for document in batch:
                 put_document(connection, generation, document, now=NOW)

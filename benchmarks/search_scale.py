@@ -1,10 +1,10 @@
 """Search latency and resident memory at 20,000 and 200,000 chunks, at rest and while an ingest runs.
 
-    python benchmarks/search_scale.py [--chunks 20000 200000] [--embedder e5|generated] [--keep FOLDER]
+    python benchmarks/search_scale.py [--chunks 20000 200000] [--embedder NAME] [--keep FOLDER]
 
 Texts are generated words and vectors are random, in the product's own data folder; questions go the whole way:
-analysis, embedding, Chroma, keyword index, fusion, ranking, gate. With `--embedder e5` the bundled model embeds them;
-`generated` leaves the model out. Prints one JSON line a figure.
+analysis, embedding, Chroma, keyword index, fusion, ranking, gate. The default embedder
+embeds them; `--embedder generated` leaves the model out. Prints one JSON line a figure.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.generated_corpus import GeneratedEmbedder, build_catalog, incoming_documents, questions
+from benchmarks.generated_corpus import GENERATED, GeneratedEmbedder, build_catalog, incoming_documents, questions
 from knowledge.api import Adapters, Knowledge, KnowledgeConfig
+from knowledge.embed.registry import BUNDLED_NAMES, DEFAULT_EMBEDDERS
 from knowledge.types import Scope, SourceConfig
 
 WARM_UP = 20
 QUESTIONS = 150
-INCOMING_DOCUMENTS = 8
+INCOMING_DOCUMENTS = 60
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, nargs="+", default=[20_000, 200_000])
-    parser.add_argument("--embedder", choices=["e5", "generated"], default="e5")
+    parser.add_argument("--embedder", choices=[*BUNDLED_NAMES, GENERATED], default=DEFAULT_EMBEDDERS["docs"][0])
     parser.add_argument("--keep", help="folder for the generated data instead of the system's temporary one")
     parser.add_argument("--stage", choices=["build", "measure"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
@@ -71,9 +72,9 @@ def _run_stage(options: argparse.Namespace) -> None:
             SourceConfig(name="rules", kind="documents", path=folder),
             SourceConfig(name="incoming", kind="documents", path=incoming),
         ),
-        embedders={"docs": ("e5",)},
+        embedders={"docs": (options.embedder,)},
     )
-    generated = options.embedder == "generated"
+    generated = options.embedder == GENERATED
     knowledge = Knowledge.open(config, adapters=Adapters(embedder=GeneratedEmbedder) if generated else None)
     try:
         _measure(knowledge, chunks)
