@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli_errors import reporting_errors
+from bot.cli_errors import reporting_errors, require_standard_streams, standard_input
+from bot.errors import BotError
 from bot.stopping import STOPPING, interrupt_on_sigterm, run_until_stopped, tell
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def ask(
 ) -> None:
     """Answer one question, as in a thread."""
     with reporting_errors(debug=_options.debug):
-        text = _nonempty(sys.stdin.read() if question == "-" else question, "question")
+        text = _nonempty(_piped_text() if question == "-" else question, "question")
         _check_kind(kind)
         result = _call("ask", {"question": text, "source": source, "kind": kind})
         from bot.cli_output import print_answer, print_json
@@ -109,7 +110,7 @@ def search(
     with reporting_errors(debug=_options.debug):
         _check_kind(kind)
         common = {"top_k": top_k, "source": source, "kind": kind}
-        lines = sys.stdin if query == "-" else None
+        lines = standard_input() if query == "-" else None
         if lines is None:
             _nonempty(query, "query")
         failed = run_until_stopped(_search_all(query, lines, common, as_json=as_json))
@@ -256,6 +257,7 @@ def doctor() -> None:
 
 def main() -> None:
     """The entry point of the `haechi` command."""
+    require_standard_streams()
     interrupt_on_sigterm()
     app(prog_name="haechi")
 
@@ -309,7 +311,7 @@ def _call(method: str, params: Mapping[str, Any], report: Callable[[dict[str, An
     return run_until_stopped(call(), announce=(lambda: tell(STOPPING)) if method == "ingest" else (lambda: None))
 
 
-async def _search_all(query: str, lines: Iterator[str] | None, common: Mapping[str, Any], *, as_json: bool) -> bool:
+async def _search_all(query: str, lines: Iterable[bytes] | None, common: Mapping[str, Any], *, as_json: bool) -> bool:
     """Prints one result a query, in order. Returns whether any of them failed."""
     from bot.cli_output import print_json, print_results
     from bot.query_lines import read_query_lines
@@ -327,7 +329,18 @@ async def _search_all(query: str, lines: Iterator[str] | None, common: Mapping[s
     return failed
 
 
+def _piped_text() -> str:
+    from bot.query_lines import CONVERT
+
+    try:
+        return standard_input().read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BotError(f"Standard input is not UTF-8 text; {CONVERT}") from None
+
+
 def _nonempty(text: str, what: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise typer.BadParameter(f"the {what} is not UTF-8 text")
     if not text.strip():
         raise typer.BadParameter(f"the {what} is empty")
     return text.strip()

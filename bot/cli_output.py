@@ -11,8 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import Console
-from rich.text import Text
+from rich.text import Text as RichText
 
+from bot.terminal_text import one_line, printable
 from bot.types import Language
 
 if TYPE_CHECKING:
@@ -23,9 +24,21 @@ Form = Mapping[str, Any]
 EXCERPT_LINES = 8
 
 
+class Text(RichText):
+    """Text of rich without control characters of others; `style` is ours."""
+
+    def __init__(self, text: str = "", style: str = "") -> None:
+        super().__init__(printable(text), style=style)
+
+
 def print_json(form: object) -> None:
     """One line of JSON, flushed so that a program that asks line by line is not kept waiting."""
-    print(json.dumps(form, ensure_ascii=False), flush=True)
+    text = json.dumps(form, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # half a character, or a terminal that is not UTF-8
+        text = json.dumps(form)
+    print(text, flush=True)
 
 
 @cache
@@ -43,7 +56,7 @@ def print_answer(result: Form) -> None:
     if out.is_terminal:
         from rich.markdown import Markdown
 
-        out.print(Markdown(form["answer"]))
+        out.print(Markdown(printable(form["answer"])))
     else:
         out.print(Text(_unescaped(form["answer"])))
     from bot.wording import word
@@ -87,8 +100,9 @@ def print_documents(documents: Sequence[Form]) -> None:
     """One line a document; what could not be read says why."""
     for item in documents:
         state = "" if item["status"] == "indexed" else f"  [{item['status']}: {item['reason']}]"
-        line = Text(f"{item['source']}  {item['document']}")
-        line.append(f"  {item['title']}, {item['chunks']} chunks{state}", style="red" if state else "dim")
+        line = Text(f"{item['source']}  {one_line(item['document'])}")
+        facts = f"  {item['title']}, {item['chunks']} chunks{state}"
+        line.append(one_line(facts), style="red" if state else "dim")
         console().print(line)
     if not documents:
         console().print(Text("Nothing is indexed yet; run `haechi ingest`."))
@@ -110,7 +124,7 @@ def print_extraction(form: Form) -> None:
     """The text of a file; warnings go to standard error."""
     out = console()
     for warning in form["warnings"]:
-        print(f"haechi: {warning}", file=sys.stderr)
+        print(f"haechi: {printable(warning)}", file=sys.stderr)
     for block in form["blocks"]:
         if block["rows"]:
             for row in block["rows"]:
@@ -138,9 +152,9 @@ def print_reports(reports: Sequence[Form]) -> None:
         if report["pending"]:
             out.print(Text(f"  {report['pending']} vectors are missing still; keyword search works", style="yellow"))
         if report["problem"]:
-            out.print(Text(f"  problem: {report['problem']}", style="red"))
+            out.print(Text(f"  problem: {one_line(report['problem'])}", style="red"))
         for item in report["failed"]:
-            out.print(Text(f"  failed: {item['document']}: {item['reason']}", style="red"))
+            out.print(Text(f"  failed: {one_line(item['document'])}: {one_line(item['reason'])}", style="red"))
 
 
 def print_status(form: Form) -> None:
@@ -160,11 +174,11 @@ def print_status(form: Form) -> None:
             if missing:
                 out.print(Text(f"  {space}: {missing} vectors are missing still", style="yellow"))
         if item["problem"]:
-            out.print(Text(f"  problem: {item['problem']}", style="red"))
+            out.print(Text(f"  problem: {one_line(item['problem'])}", style="red"))
         for reason, count in item["skipped"].items():
             out.print(Text(f"  skipped {count}: {reason}", style="dim"))
         for failed in item["failed"]:
-            out.print(Text(f"  failed: {failed['document']}: {failed['reason']}", style="red"))
+            out.print(Text(f"  failed: {one_line(failed['document'])}: {one_line(failed['reason'])}", style="red"))
     for tool in form["tools"]:
         style = {"ok": "green", "degraded": "yellow"}.get(tool["state"], "red")
         out.print(Text(f"{tool['name']}: {tool['state']}  {tool['detail']}", style=style))
@@ -192,7 +206,7 @@ def print_calibrations(kinds: Sequence[Form]) -> None:
 def print_check(check: Check) -> None:
     """One line of `haechi doctor`."""
     mark = Text("ok      ", style="green") if check.ok else Text("problem ", style="red")
-    line = mark.append(f"{check.name}: {check.detail}", style="default")
+    line = mark.append(one_line(f"{check.name}: {check.detail}"), style="default")
     if check.remedy:
         line.append(f" -> {check.remedy}", style="yellow")
     console().print(line)
@@ -223,9 +237,9 @@ def place(form: Form) -> str:
     """ "src/pay.py:12-30 PayService.retry", or "travel.docx · [별표 1] 여비 지급 기준 · p. 12"."""
     if form["path"] is not None and form["start_line"] is not None:
         lines = f"{form['start_line']}-{form['end_line']}"
-        return f"{form['path']}:{lines}" + (f" {form['symbol']}" if form["symbol"] else "")
+        return one_line(f"{form['path']}:{lines}" + (f" {form['symbol']}" if form["symbol"] else ""))
     page = None if form["page"] is None else f"p. {form['page']}"
-    return " · ".join(part for part in (form["document"], form["label"], page) if part)
+    return one_line(" · ".join(part for part in (form["document"], form["label"], page) if part))
 
 
 _VERDICT_STYLE = {"ok": "green", "weak": "yellow", "none": "red"}
@@ -252,7 +266,7 @@ def _print_dry_run(report: Form) -> None:
             continue
         read = f"{item['format']}, {item['blocks']} blocks, {item['chunks']} chunks" if item["format"] else ""
         warnings = "".join(f"; {warning}" for warning in item["warnings"])
-        console().print(Text(f"  {item['change']:9} {item['document']}  {read}{warnings}"))
+        console().print(Text(f"  {item['change']:9} {one_line(item['document'])}  {read}{one_line(warnings)}"))
 
 
 def _unescaped(markdown: str) -> str:

@@ -17,6 +17,13 @@ from bot.errors import BotError
 from bot.json_forms import failed_search_form
 from knowledge.errors import KnowledgeError, UnknownSource
 
+CONVERT = "convert it first, for example with iconv -f CP949 -t UTF-8"
+
+
+def is_text(text: str) -> bool:
+    """Whether it can be written as UTF-8: without lone surrogates, which stand for undecodable bytes too."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
 
 class Calls(Protocol):
     """Where the queries go to."""
@@ -47,12 +54,21 @@ class QueryLine:
             return failed_search_form(self.query, error)
         except KnowledgeError as error:
             return failed_search_form(self.query, error)
+        except BotError as error:
+            if type(error) is not BotError:  # about the data folder or its owner: the next line would meet the same
+                raise
+            return failed_search_form(self.query, error)
 
 
-def read_query_lines(lines: Iterable[str]) -> Iterator[QueryLine]:
+def read_query_lines(lines: Iterable[bytes]) -> Iterator[QueryLine]:
     """The queries of all lines that are not blank, in order."""
     for number, line in enumerate(lines, start=1):
-        text = line.strip().lstrip("\ufeff")
+        try:
+            text = line.decode("utf-8").strip().lstrip("\ufeff")
+        except UnicodeDecodeError:
+            shown = line.decode("utf-8", "replace").strip()
+            yield QueryLine(query=shown, problem=f"Line {number} is not UTF-8 text; {CONVERT}.")
+            continue
         if text:
             yield _parse(text, number) if text.startswith("{") else QueryLine(query=text)
 
@@ -60,11 +76,16 @@ def read_query_lines(lines: Iterable[str]) -> Iterator[QueryLine]:
 def _parse(text: str, number: int) -> QueryLine:
     try:
         fields = json.loads(text)
-    except json.JSONDecodeError as error:
+    except RecursionError:
+        return QueryLine(query="", problem=f"Line {number} is nested too deeply.")
+    except ValueError as error:  # what json cannot read, and numbers of thousands of digits
         return QueryLine(query=text, problem=f"Line {number} begins with {{ but is not valid JSON: {error}.")
     query, source = fields.get("query"), fields.get("source")
     if not isinstance(query, str) or not query.strip():
         return QueryLine(query="", problem=f'Line {number} has no text in "query".')
+    if not is_text(query):
+        shown = query.encode("utf-8", "replace").decode()
+        return QueryLine(query=shown, problem=f'Line {number}: "query" holds half a character (a lone surrogate).')
     if source is not None and not isinstance(source, str):
         return QueryLine(query=query, problem=f'Line {number}: "source" must be the name of a source.')
     unknown = sorted(set(fields) - {"query", "source"})

@@ -90,6 +90,7 @@ LAYERS = {
             "bot.query_lines",
             "bot.doctor",
             "bot.stopping",
+            "bot.terminal_text",
         ],
     },
 }
