@@ -205,7 +205,7 @@ def check_places(data_dir: Path, sources: Sequence[Any]) -> Problem | None:
     places = [(source, Path(os.path.realpath(source.path))) for source in sources]
     for number, (source, place) in enumerate(places):
         if source.kind == "documents" and place.is_relative_to(data):
-            return Problem(f"sources.{number}.path", "lies in data_dir, which holds what Haechi writes; separate the two")
+            return Problem(f"sources.{number}.path", "lies in data_dir, which Haechi writes itself; separate the two")
         for other, elsewhere in places[:number]:
             if source.kind != other.kind or source.branch != other.branch:
                 continue

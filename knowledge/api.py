@@ -60,7 +60,7 @@ class KnowledgeConfig:
     chroma_url: str | None = None
     vector_cache: Path | None = None
     workers: int = 2
-    extraction_limits: ExtractionLimits = ExtractionLimits()
+    extraction_limits: ExtractionLimits = field(default_factory=ExtractionLimits)
 
     def source(self, name: str) -> SourceConfig:
         """The entry of that name. Raises UnknownSource, which names the known ones."""
