@@ -11,7 +11,7 @@ import re
 from collections import Counter
 
 from knowledge.masking_names import SecretName, secret_names
-from knowledge.masking_strength import NOT_NULL, is_expression, is_mixed, is_secret_value
+from knowledge.masking_strength import NOT_NULL, is_expression, is_mixed, is_secret_value, is_strong
 from knowledge.masking_told import told_value, value_below
 from knowledge.masking_values import is_random, replace_spans
 
@@ -27,6 +27,7 @@ _PAIR = re.compile(
 )
 _LISTED_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z]+)+")  # the next name in a list of names
 _XML = re.compile(r"\s*>(?P<v>[^<>\s]{1,400})</")
+_XML_NEXT = re.compile(r"\s*</\w{1,6}>\s*<\w{1,6}[^<>\n]{0,80}>(?P<v>[^<>\s]{4,100})</")
 _BARE = re.compile(
     r"(?:\\?[\"'])?[^\S\n]*(?P<op>[:：=]|=>)(?P<gap>[^\S\n]*)(?P<v>[^\s\"'`,;]{1,400})(?P<tail>[^\S\n]*)"
 )
@@ -97,6 +98,9 @@ class _AssignmentFinder:
             return match.span("v") if is_secret_value(match["v"], strength) else None
         match = _XML.match(text, end)
         if match and is_secret_value(match["v"], strength):
+            return match.span("v")
+        match = _XML_NEXT.match(text, end)
+        if match and is_strong(match["v"]) and is_secret_value(match["v"], strength):
             return match.span("v")
         match = _NEXT_LINE.match(text, end)
         if match and is_secret_value(match["v"], strength):

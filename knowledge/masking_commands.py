@@ -29,6 +29,27 @@ def _command(hints: str, pattern: str) -> MaskRule:
 _WHO = r"(?:ID|Id|id|[Uu]ser(?:[Nn]ame)?|[Ll]ogin|아이디|계정|사용자)"
 _PASSWORD = r"(?:PW|Pw|pw|PWD|pwd|[Pp]ass(?:word|wd)?|PASSWORD|비밀번호|비번|패스워드|암호)"
 
+_ACCOUNT_VALUES = r"[\w.@-]{2,40}[^\S\n]?[/|:][^\S\n]?(?P<v>(?:(?![\"'`,|<>()])[!-~]){6,64})"
+
+
+def _account(word: str, link: str) -> MaskRule:
+    """A rule for "<word>: admin / value"; one a word, because a search for a fixed word is fast."""
+    return MaskRule(
+        kind="password",
+        hints=(word,),
+        pattern=re.compile(word + link + _ACCOUNT_VALUES),
+        check=_is_account_password,
+    )
+
+
+_ACCOUNT_RULES = (
+    *(
+        _account(word, r"s?[^\S\n]?(?:정보)?[^\S\n]{0,3}[:：=은는(][^\S\n]{0,3}")
+        for word in ("계정", "접속", "로그인", "redential", "ogin", "ccount")
+    ),
+    *(_account(word, r" (?:with|as|using) ") for word in ("og in", "ogged in", "ign in", "igned in")),
+)
+
 COMMAND_RULES: tuple[MaskRule, ...] = (
     _command("sshpass", r"\bsshpass[^\S\n]+(?:-[evP]\S*[^\S\n]+)*-p[^\S\n]*"),
     _command("mysql mariadb", rf"\b(?:mysql(?:dump|admin|import|sh)?|mariadb(?:-\w+)?)\b{_ARGUMENTS}[^\S\n]-p"),
@@ -51,6 +72,7 @@ COMMAND_RULES: tuple[MaskRule, ...] = (
     _command("htpasswd", r"\bhtpasswd[^\S\n]+-\w*b\w*[^\S\n]+\S+[^\S\n]+\S+[^\S\n]+"),
     _command("smbclient", rf"\bsmbclient\b{_ARGUMENTS}[^\S\n]-U[^\S\n]*[\w.@\\-]+%"),
     _command("sqlplus impdp expdp", rf"\b(?:sqlplus|impdp|expdp)\b{_ARGUMENTS}[^\S\n]\w+/"),
+    _command("/user:", r"[ ]/user:[^\s]+[ ]+"),
     _command("pass:", r"(?<![\w])(?:-pass(?:in|out)?|-k)[^\S\n]+pass:"),
     _command("login ", r"\blogin[^\S\n]+[\w.@-]+\s+password[^\S\n]+"),  # .netrc
     MaskRule(
@@ -85,18 +107,12 @@ COMMAND_RULES: tuple[MaskRule, ...] = (
         check=_is_argument,
     ),
     # "admin / value" in a line that says so before it or behind it
+    *_ACCOUNT_RULES,
     MaskRule(
         kind="password",
-        hints=("계정", "접속", "로그인", "redential", "ogin", "ccount"),
-        pattern=re.compile(
-            r"(?:계정|접속|로그인|[Cc]redentials?|[Ll]ogin|[Aa]ccount)[^\S\n]?(?:정보)?[^\S\n]{0,3}[:：=은는][^\S\n]{0,3}"
-            r"[\w.@-]{2,40}[^\S\n]?[/|:][^\S\n]?(?P<v>[^\s\"'`,|<>]{6,64})"
+        hints=tuple(
+            f"({who}{slash}" for who in ("ID", "id", "Id", "아이디", "계정", "사용자", "user") for slash in "/ "
         ),
-        check=_is_account_password,
-    ),
-    MaskRule(
-        kind="password",
-        hints=("(ID", "(id", "(Id", "(아이디", "(계정", "(User", "(user", "(사용자", "(login", "(Login"),
         pattern=re.compile(
             rf"(?<![\w.@-])[\w.@-]{{2,40}}[^\S\n]?/[^\S\n]?(?P<v>[^\s\"'`,|<>/(]{{4,64}})[^\S\n]{{0,3}}"
             rf"\([^\S\n]?{_WHO}[^\S\n]?/[^\S\n]?{_PASSWORD}[^\S\n]?\)"

@@ -31,6 +31,7 @@ _KEY_USE = re.compile(
 )
 _REST = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _AFTER_NAME = frozenset("\"'`\\]:= \t>：?|<\n은는이가을를도(→⇒),/*")
+_AFTER_KOREAN_NAME = _AFTER_NAME | frozenset("[만로으에「『“‘")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,15 @@ def secret_names(text: str) -> Iterator[SecretName]:
             continue
         rest = _REST.match(text, word.end())
         end = rest.end() if rest else word.end()
-        if end < len(text) and text[end] not in _AFTER_NAME:
+        korean = not word[0].isascii()
+        if end < len(text) and text[end] not in (_AFTER_KOREAN_NAME if korean else _AFTER_NAME):
             continue
         if word[0] == "key" and not _KEY_USE.search(lowered, max(0, start - 14), start):
             continue
         joined = start > 0 and text[start - 1].isalpha() and text[start - 1].isascii() and not text[start].isupper()
         if word[0] in _SHORT_WORDS and joined:
             continue
-        yield SecretName(start, end, _WORDS[word[0]], text[word.end() : end], not word[0].isascii())
+        yield SecretName(start, end, _WORDS[word[0]], text[word.end() : end], korean)
 
 
 def _lowered(text: str) -> str:

@@ -13,22 +13,25 @@ _DATE = r"(?:19|20)?\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _HYPHENS = "-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
 _RUN = re.compile(r"\d{7,}")  # the seven digits, alone or written together with the date
 _GOES_ON = re.compile(r"-\d|[.,]\d")
-_BLANK = "[ \t\u00a0]"
+_BLANK = "(?:[ \t\u00a0]|<br ?/?>|&nbsp;)"
+_BACK = "(?:뒷|뒤)[ ]?(?:7[ ]?)?(?:자리|번호)"
 _WRITTEN_TOGETHER = re.compile(rf"(?P<date>{_DATE})[1-8]\d{{6}}")
 # What stands before the seven digits; `sure` needs no checksum and no word that says what the number is.
 _BEFORE = re.compile(
     rf"(?<![\d.,-])(?P<date>{_DATE})(?P<sep>(?P<sure>{_BLANK}{{0,3}}[{_HYPHENS}]{{1,2}}{_BLANK}{{0,3}}"
     rf"|{_BLANK}*[{_HYPHENS}]{_BLANK}*\n{_BLANK}*|{_BLANK}*\n{_BLANK}*[{_HYPHENS}]{_BLANK}*"
-    rf"|(?!\d)[^\d]{{0,40}}?뒷?[ ]?(?:자리|번호)[^\d\n]{{0,20}})"
+    rf"|(?!\d)[^\d]{{0,40}}?{_BACK}[^\d\n]{{0,20}})"
     rf"|{_BLANK}{{0,3}}[./_~·ㆍ∙|,]{_BLANK}{{0,3}}|{_BLANK}{{1,4}}|{_BLANK}*\n{_BLANK}*)\Z"
 )
 _BEFORE_CHARS = 90
-_BACK_HALF = re.compile(r"뒷[ ]?(?:자리|번호)[^\d\n]{0,20}\Z")
+_BACK_HALF = re.compile(rf"{_BACK}[^\d\n]{{0,20}}\Z")
 _SPACED = re.compile(rf"\d(?: \d){{5}} ?[{_HYPHENS}]? ?[1-8](?: \d){{6}}(?! ?\d)")
 _NUMBER_SIGNS = (".", ",", "-")
 _SPACED_WORDS = ("주민", "민번", "등록번호", "외국인")
 _WEIGHTS = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)
-_WORD = re.compile(r"주민|민번|외국인\s?등록|(?<!업자)(?<!법인)등록\s?번호|resident|\bRRN\b|\bSSN\b", re.IGNORECASE)
+_WORD = re.compile(
+    r"주민|민번|외국인\s?등록|(?<!업자)(?<!법인)등록\s?번호|[앞뒷]\s?자리|resident|\bRRN\b|\bSSN\b", re.IGNORECASE
+)
 _COMPANY = re.compile(r"법인[ ]?(?:등록)?[ ]?번호[^\d\n가-힣]{0,6}\Z")
 _DATE_CELL = re.compile(rf"(?:.*[^\d.,-])?(?P<date>{_DATE})\s*[{_HYPHENS}]?\s*", re.DOTALL)
 _TAIL_CELL = re.compile(rf"\s*[{_HYPHENS}]?\s*(?P<tail>[1-8]\d{{6}})(?!\d)")

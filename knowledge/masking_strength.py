@@ -8,7 +8,7 @@ from itertools import pairwise
 from knowledge.masking_values import SECRET_WORD, is_placeholder, is_random
 
 CALL_OR_TYPE = re.compile(
-    r"\w[(\[<{](?:[\w.$:*&?=\\/-]*$|.*[)\]>}])|[)\]}>]$|^[({\[<&|]|::|->|\w\.\w+\(|^!(?!\w*\d)|^[\w.]+\?[\w.]+:[\w.]+$"
+    r"\w[(\[<{](?:[\w.$:*&?=\\/-]*$|.*[)\]>}])|[)\]}>]$|^[({\[<|]|^&(?!\w*\d)|::|->|\w\.\w+\(|^!(?!\w*\d)|^[\w.]+\?[\w.]+:[\w.]+$"
 )
 DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:[?!]*\.[A-Za-z_$][\w$]*)+[!?;]*")
 NOT_NULL = re.compile(r"[A-Za-z_]\w*!{1,2}")  # `password!` and `password!!` assert that a variable is set
@@ -45,7 +45,7 @@ def is_expression(value: str) -> bool:
         return True
     if not DOTTED.fullmatch(value):
         return False
-    drawn = is_mixed(value) and not value.islower() and not value.isupper() and re.search(r"\d[A-Za-z.]", value)
+    drawn = is_mixed(value) and not value.islower() and not value.isupper() and re.search(r"\d[A-Za-z.!?]", value)
     return not drawn or SECRET_WORD.search(value) is not None
 
 

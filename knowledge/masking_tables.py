@@ -16,17 +16,16 @@ from knowledge.masking_strength import is_mixed, is_strong, is_term
 
 _LABEL = re.compile(
     r"pass|pwd|pw|비밀|비번|패스워드|암호|secret|token|토큰|시크릿|credential|key|키|계좌|account|여권|passport|면허|licen[cs]e|주민|"
-    r"등록번호|resident",
+    r"등록번호|[앞뒷]자리|resident",
     re.IGNORECASE,
 )
 _LABEL_CHARS = 40
-_HEADER_ROWS = 2
 _EDGE_MARKS = " \t*_`:："
 _RULE_CELL = re.compile(r"[\s:=+-]*")
 _ONE_WORD = re.compile(r"[A-Za-z]+[.,!?]?|(?:[a-z]+\d*_)+[a-z0-9]+|[A-Z]+\d*(?:_[A-Z0-9]+)+|[a-z]{1,3}\d")
 _LINE_HINTS = (
     "pass", "pwd", "pw", "비밀", "비번", "패스워드", "암호", "secret", "token", "시크릿", "토큰", " key", "_key",
-    "-key", "apikey", "api 키", "계좌", "주민", "등록번호", "여권", "면허",
+    "-key", "apikey", "api 키", "계좌", "주민", "등록번호", "여권", "면허", "뒷자리",
 )  # fmt: skip
 _CODE_SIGN = re.compile(r"[(){}=;<>]|,\s*$|^\s*[\"'\[]")
 
@@ -37,9 +36,9 @@ MaskInline = Callable[[str, Counter[str]], str]
 def mask_cells(rows: Sequence[Sequence[str]], mask: Callable[[str], str]) -> tuple[tuple[str, ...], ...]:
     """`rows` with every cell masked by itself, by its label and by its header."""
     masked = [[mask(cell) for cell in row] for row in rows]
-    _mask_by_labels(masked, mask)
     for (number, column), cell in masked_number_cells(masked).items():
         masked[number][column] = cell
+    _mask_by_labels(masked, mask)
     return tuple(tuple(row) for row in masked)
 
 
@@ -55,7 +54,8 @@ def _mask_by_labels(rows: list[list[str]], mask: Callable[[str], str], *, first:
             for name in (label, headers.get(column, "")):
                 if name and cell and not _label(cell):
                     row[column] = cell = _masked_below(name, cell, mask)
-        if number < _HEADER_ROWS and row == before:  # a row that holds values is no header
+        titled = number == 1 and number > first and len(set(rows[0])) < len(row)  # merged cells above the header
+        if (number == 0 or titled) and row == before:  # a row that holds values is no header
             headers |= {column: name for column, cell in enumerate(row) if (name := _label(cell))}
 
 
@@ -67,7 +67,7 @@ def _label(cell: str) -> str:
             return ""
         return compact.strip(_EDGE_MARKS)
     name = " ".join(cell.split()).strip(_EDGE_MARKS)
-    if is_strong(name) and " " not in name:
+    if any(is_strong(word) for word in (name, *re.split(r"[ /,(]+", name))):
         return ""  # a value: P@ssw0rd123
     return name if name.isascii() else "".join(name.split())
 
@@ -75,7 +75,7 @@ def _label(cell: str) -> str:
 def _masked_below(name: str, cell: str, mask: Callable[[str], str]) -> str:
     """`cell` masked as the value of `name`; plain words, measures and names of fields stay."""
     value = cell.strip(" \t`*")
-    if _ONE_WORD.fullmatch(value) or is_term(value) or "\n" in name:
+    if _ONE_WORD.fullmatch(value) or (is_term(value) and sum(map(str.isdigit, value)) < 10):
         return cell
     lead = f"{name}: "
     masked = mask(lead + cell.lstrip())
@@ -157,15 +157,15 @@ def _mask_table(lines: list[str], first: int, separator: str, counts: Counter[st
         counts.update(found)
         return result
 
-    above = sum(separator in line for line in lines[max(0, first - _HEADER_ROWS) : first])
-    _mask_by_labels(stripped, masked, first=above)
     for (number, column), cell in masked_number_cells(stripped).items():
         stripped[number][column] = cell
         counts["resident-number"] += 1
+    has_rows_above = first > 0 and separator in lines[first - 1]
+    _mask_by_labels(stripped, masked, first=int(has_rows_above))
     loose = separator in ",;"  # commas are everywhere: only values that are surely chosen
     for place, row, old, new in zip(places, rows, before, stripped, strict=True):
         for column, (was, now) in enumerate(zip(old, new, strict=True)):
-            if was != now and not (loose and not is_mixed(was)):
+            if was != now and not (loose and not is_mixed(was) and "-number]" not in now):
                 row[column] = row[column].replace(was, now, 1)
         lines[place] = separator.join(row)
     return max(end, first + 1)

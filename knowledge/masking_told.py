@@ -28,24 +28,28 @@ _MARK = r"[*_`]{0,3}(?:</\w{1,6}>)?"  # the end of emphasis
 _SIGN = r"[:：=]|-{1,2}>|=>|[→⇒–—]|-(?=[ ])"
 _GAP = r"[^\S\n]{0,4}"
 _KOREAN_LINK = re.compile(
-    rf"{_MARK}{_ASIDE}(?:[ ]?(?:초기값|기본값|초기|기본|값))?(?P<particle>은|는|이|가|을|를|도|만)?"
+    rf"{_MARK}{_ASIDE}(?:[ ]?(?:초기값|기본값|초기|기본|값|변경|안내|정보|설정|발급))?"
+    rf"(?P<particle>은|는|이|가|을|를|도|만|으로|로|에는|에)?"
     rf"{_GAP}(?P<op>{_SIGN})?{_GAP}"
     rf"(?:(?:현재|모두|일단|당분간|임시로|기본적으로|아래와 같이|다음과 같이)[ ,]*)?{_OPEN}{_VALUE}"
 )
 _ENGLISH_LINK = re.compile(
     rf"(?:[ ](?:for|of|to|on)[ ](?:the[ ])?[\w.@-]{{1,30}}(?:[ ](?:user|account|server|database|db|host|login))?)?"
     rf"{_MARK}{_ASIDE}(?P<particle>은|는|이|가|을|를)?{_GAP}"
-    rf"(?P<op>{_SIGN}|(?<=[ )])(?:is|was|are|will be)(?:[ ](?:now|currently|still))?"
+    rf"(?P<op>{_SIGN}|(?<=[ )])(?:is|was|are|will be|ha[sd] been|have been)(?:[ ](?:now|currently|still))?"
     rf"(?:[ ](?:set|changed|reset)?[ ]?to)?:?(?=[ ])|(?<=[ ])(?:(?:set|changed|reset)[ ])?to(?=[ ]))?"
     rf"{_GAP}{_OPEN}{_VALUE}"
 )
 _BELOW = re.compile(
     rf"{_ASIDE}(?:(?:은|는)?[ ](?:다음과|아래와)[ ]?같[^\n]{{0,8}}[.:：]"
-    rf"|[ ](?:is|are)(?:[ ](?:as follows|below))?[:：]|[^\S\n]?[:：])"
+    rf"|[ ](?:is|are)(?:[ ](?:as follows|below))?[:：]|[^\S\n]?[:：]|(?P<bare>))"
     rf"[^\S\n]*[|>]?[-+]?[^\S\n]*\n(?:[^\S\n]*\n)?[^\S\n]*(?:[-*>][^\S\n]+)?{_OPEN}(?P<v>[!-~]{{4,100}})[^\S\n]*(?=\n|$)"
 )
+_LABEL_LINE = re.compile(r"[^\S\n]*(?:[-*>#]+[^\S\n]+)?[\w가-힣 ]{0,12}")
 _PAIR_BEFORE = re.compile(
-    r"(?:\bid|user(?:[ _]?name)?|login|account|아이디|계정|사용자(?:[ ]?(?:명|id))?)[ ]?[/|&·][ ]?\Z", re.IGNORECASE
+    r"(?:\bid|user(?:[ _]?name)?|login|account|아이디|계정|사용자(?:[ ]?(?:명|id))?)"
+    r"(?:[ ]?[/|&·][ ]?|(?:와|과|[ ](?:및|and))[ ])\Z",
+    re.IGNORECASE,
 )
 _PAIR_VALUES = re.compile(
     r"[ ]?[)\]]?[ ]?(?:[:：=]|은|는|->|→|-)?[ ]{0,3}(?P<id>[\w.@가-힣-]{2,40})[ ]?[/|,:·][ ]?(?P<v>[!-~]{4,100})"
@@ -55,6 +59,8 @@ _USUAL_ACCOUNT = re.compile(
 )
 
 _DIGITS = re.compile(r"\d+")
+_WORD_WITH_NUMBER = re.compile(r"[A-Za-z]{3,}\d{3,}")
+_KOREAN_FOLLOWS = re.compile(r"[.,;!?)]*[ ]?[가-힣]")
 _COPULA = re.compile(r"[ ]?(?:입니다|이다|이에요|예요|이며|이고|임(?![가-힣])|으로|로(?![가-힣])|였)")
 _GLUED = re.compile(
     r"(?:입니다|이다|이에요|예요|이며|이고|임|으로|로|을|를|은|는|이|가|와|과|인|라|다|에서|부터)(?![가-힣]{3})"
@@ -77,6 +83,8 @@ def told_value(text: str, name: SecretName, strength: str, *, in_code: Callable[
     end = match.start("v") + len(value)
     if len(value) < 4 or not _may_be_value(value):
         return None
+    if value.isdigit() and text[name.start : name.end].lower() == "pass":
+        return None  # the count of tests that passed
     if value.isidentifier() and not name.korean and _is_code_line(text, name.start) and in_code():
         return None
     linked = bool(match["op"] or match["particle"])
@@ -100,6 +108,9 @@ def value_below(text: str, name: SecretName, strength: str, *, in_code: Callable
         return None
     if not _may_be_value(value) or (value.isidentifier() and in_code()):
         return None
+    if match["bare"] is not None:
+        alone = _LABEL_LINE.fullmatch(text, text.rfind("\n", 0, name.start) + 1, name.start)
+        return match.span("v") if alone and is_strong(value) and match["v"] == value and not in_code() else None
     if name.kind == "password":
         fits = is_strong(value) or (is_mixed(value) and len(value) >= 6) or (value.isdigit() and name.korean)
     else:
@@ -125,7 +136,7 @@ def _paired(text: str, name: SecretName) -> tuple[int, int] | None:
 def _trimmed(value: str) -> str:
     """`value` up to a closing quote or bracket, without the punctuation of the sentence behind it."""
     value = re.split(r"[\"'`<]|\|(?=$)|\)(?=[^(]*$)(?!\w)|(?<=\w)\((?=$)", value, maxsplit=1)[0]
-    return value.rstrip(".,;:/|\\*_") if value else value
+    return value.rstrip(".,;:/|\\*_]") if value else value
 
 
 def _may_be_value(value: str) -> bool:
@@ -156,8 +167,16 @@ def _fits_english(text: str, value: str, end: int, operator: str | None) -> bool
         return False
     if is_strong(value):
         return True
-    # weaker ones, such as hunter2, need a colon
-    return operator in (":", "：", "->", "→", "=>") and is_mixed(value) and len(value) >= 6
+    if value.isdigit():
+        return operator in (":", "：") and len(value) <= 8 and _ENDS_HERE.match(text, end) is not None
+    if operator is None or not is_mixed(value) or len(value) < 6:
+        return False
+    # weaker ones, such as hunter2, need a colon, Korean words behind them, or the end of the sentence
+    if operator in (":", "：", "->", "→", "=>") or _KOREAN_FOLLOWS.match(text, end):
+        return True
+    return (
+        operator[0].isalpha() and _WORD_WITH_NUMBER.fullmatch(value) is not None and bool(_ENDS_HERE.match(text, end))
+    )
 
 
 def _is_code_line(text: str, start: int) -> bool:

@@ -21,7 +21,10 @@ class MaskRule:
 
 def replace_values(text: str, rule: MaskRule, counts: Counter[str]) -> str:
     """`text` with the values that `rule` finds masked; `counts` grows by what was replaced."""
-    if not any(hint in text for hint in rule.hints):
+    for hint in rule.hints:  # `any` over a generator takes three times as long
+        if hint in text:
+            break
+    else:
         return text
     check = rule.check
     return replace_spans(
@@ -53,7 +56,7 @@ def replace_spans(text: str, spans: list[tuple[int, int, str]], counts: Counter[
 
 
 _TEMPLATE = re.compile(
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*|\{\{|^<.*>$|^%\w|%\(|%s|%d|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@|^!(?!\w*\d)\w+$|^&\w+$|^\*\w+$|^ENC\(|^vault:|^op://"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?![\w!@#%^*])|\{\{|^<.*>$|^%\w|%\(|%[sd](?![A-Za-z0-9])|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@(?!\w*\d)|^@.*@$|^@\w+/|^!(?!\w*\d)\w+$|^&(?!\w*\d)\w+$|^\*\w+$|^ENC\(|^vault:|^op://"
 )
 _FILLER = re.compile(r"^(?:[*x.#_\-•?0X]+|(.)\1{3,})$")
 _FILLER_WORDS = re.compile(
