@@ -38,6 +38,7 @@ from knowledge.types import EvidenceKind, Scope
 
 STOP_LIMIT_S = 20.0  # what is being answered when the bot is told to stop may take this long
 PROGRESS_LOG_S = 5.0
+EVERY_ADDRESS = ("0.0.0.0", "::")
 
 log = structlog.get_logger(__name__)
 
@@ -283,6 +284,12 @@ async def _serve_page(services: Services, platform: Any, scope: Scope, announce:
     def ready(port: int) -> None:
         address = settings.public_url or settings.page_url.removesuffix(f":{web.port}") + f":{port}"
         announce(f"Haechi answers at {address}/")
+        if web.host in EVERY_ADDRESS and settings.public_url is None:
+            known = ", ".join(web.allowed_hosts) or "none yet"
+            announce(
+                "It listens on every address of this machine. Other machines reach it by the names in"
+                f" web.allowed_hosts ({known}); set public_url too, so that links in answers lead there."
+            )
         names = ", ".join(source.name for source in settings.sources)
         if settings.ingest.at_start:
             announce(f"Indexing {names} in the background; questions can be asked at once.")
@@ -295,7 +302,7 @@ async def _serve_page(services: Services, platform: Any, scope: Scope, announce:
 
 def _allowed_hosts(settings: Settings) -> tuple[str, ...]:
     """Names in the address bar that the page answers to; the address that it is bound to is one of them."""
-    bound = () if settings.web.host in ("0.0.0.0", "::") else (settings.web.host,)
+    bound = () if settings.web.host in EVERY_ADDRESS else (settings.web.host,)
     return (*settings.web.allowed_hosts, *bound)
 
 

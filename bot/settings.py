@@ -258,7 +258,8 @@ class Settings(BaseSettings):
         """The address under which readers open the page, without a final slash."""
         if self.public_url is not None:
             return self.public_url.rstrip("/")
-        host = f"[{self.web.host}]" if ":" in self.web.host else self.web.host
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.web.host, self.web.host)
+        host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self.web.port}"
 
     @property
@@ -352,6 +353,7 @@ def _read_secret(web: WebSettings, environ: Mapping[str, str], file: Path) -> Se
         value = environ.get(web.token_env, "").strip()
         if not value and web.enabled:
             raise ConfigError(f"{file}: web.token_env names {web.token_env}, but that environment variable is not set.")
+        _require_sendable(value, f"{file}: the environment variable {web.token_env} (web.token_env)")
         return SecretStr(value) if value else None
     if web.token_file is not None:
         try:
@@ -360,8 +362,18 @@ def _read_secret(web: WebSettings, environ: Mapping[str, str], file: Path) -> Se
             raise ConfigError(f"{file}: web.token_file {web.token_file} cannot be read: {_why(error)}.") from error
         if not value:
             raise ConfigError(f"{file}: web.token_file {web.token_file} is empty; put the token into it.")
+        _require_sendable(value, f"{file}: web.token_file {web.token_file}")
         return SecretStr(value)
     return None
+
+
+def _require_sendable(token: str, where: str) -> None:
+    """Raises ConfigError for a token that a browser or program cannot send in a header."""
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"{where} holds a blank or a character outside ASCII, which headers cannot carry; use letters and digits, "
+            "for example what `openssl rand -hex 24` prints."
+        )
 
 
 def _why(error: OSError | UnicodeDecodeError) -> str:

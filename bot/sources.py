@@ -43,7 +43,7 @@ class SourceLinks:
             found = permalink(locator.uri, locator.revision, locator.start_line, locator.end_line)
             if found is not None:
                 return found
-        return f"{self.page_url}/evidence/{quote(chunk_id, safe='')}" if self.page_url else None
+        return f"{self.page_url}/evidence/{quote(chunk_id, safe='')}#cited" if self.page_url else None
 
 
 def fill_link(template: str, locator: Locator) -> str:

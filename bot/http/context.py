@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
+import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +27,8 @@ PERSON_COOKIE = "haechi_person"
 NAME_COOKIE = "haechi_name"
 MAX_NAME_CHARS = 40
 YEAR_S = 365 * 24 * 3600
+# letters and symbols without ink: fillers of Hangul and Khmer, the empty Braille cell, joiners, variation selectors
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 class KnowledgeReader(Protocol):
@@ -75,8 +79,9 @@ def reader_of(request: Request) -> Reader:
 
 
 def clean_name(name: str) -> str:
-    """`name` on one line without control characters; empty when nothing is left."""
-    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    """`name` on one line without characters that cannot be seen; empty when nothing is left to see."""
+    cleaned = " ".join("".join(c if c.isprintable() and not _BLANK.match(c) else " " for c in name).split())
+    return cleaned if any(unicodedata.category(c)[0] in "LNPS" for c in cleaned) else ""
 
 
 def set_cookie(

@@ -52,7 +52,10 @@ def safe_original(url: str | None) -> str | None:
     """`url` when it leads to a web server; templates come from a file that people edit."""
     if not url:
         return None
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # "https://[wiki/..."
+        return None
     return url if parts.scheme in ("http", "https") and parts.netloc else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import secrets
@@ -11,6 +12,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,6 +22,7 @@ from bot.http.errors import error_response, interstitial_response
 SESSION_COOKIE = "haechi_session"
 SESSION_DAYS = 30
 MAX_BODY_BYTES = 64 * 1024
+BODY_TIMEOUT_S = 20.0
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 OPEN_PATHS = ("/login", "/healthz")  # and /static/: what the login page needs
 
@@ -216,15 +219,22 @@ def cookie_header(name: str, value: str, *, secure: bool, max_age_s: int, http_o
     return jar[name].OutputString()
 
 
-async def read_body(request: Request, limit_bytes: int = MAX_BODY_BYTES) -> bytes | None:
-    """The body, or None when it is larger than the limit; never holds more than that."""
+async def read_body(
+    request: Request, limit_bytes: int = MAX_BODY_BYTES, *, limit_s: float = BODY_TIMEOUT_S
+) -> bytes | None:
+    """The body, or None when it is larger than the limit; never holds more than that. Raises HTTPException 408 when
+    it takes longer than `limit_s`."""
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit_bytes:
-            return None
-        chunks.append(chunk)
+    try:
+        async with asyncio.timeout(limit_s):
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > limit_bytes:
+                    return None
+                chunks.append(chunk)
+    except TimeoutError:
+        raise HTTPException(408, headers={"connection": "close"}) from None
     return b"".join(chunks)
 
 

@@ -25,6 +25,7 @@ from bot.errors import AddressUnavailable
 from bot.http import api, stream, views
 from bot.http.context import Context, KnowledgeReader
 from bot.http.errors import error_response
+from bot.http.patience import PatientProtocol
 from bot.http.security import SECURITY_HEADERS, Guard, Sessions, TokenThrottle, hosts_and_origins
 from bot.platforms.web import WebPlatform
 from knowledge.types import Progress, Scope
@@ -88,7 +89,7 @@ async def serve(app: Starlette, *, host: str, port: int, ready: Callable[[int], 
     listener = _bind(host, port)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_graceful_shutdown=GRACE_S, http=PatientProtocol,
     )  # fmt: skip
     server = _Server(config, on_started=lambda: ready(listener.getsockname()[1]))
     running = asyncio.create_task(server.serve(sockets=[listener]))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 KEPT = 1000
+MAX_DIGITS = 18  # more than any run counts; Python refuses to read numbers of thousands of digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ class ChangeLog:
         if not event_id:
             return self._last
         run, _, number = event_id.rpartition("-")
-        if run != self._run or not number.isdecimal() or int(number) > self._last:
+        if run != self._run or not number.isdecimal() or len(number) > MAX_DIGITS or int(number) > self._last:
             return None
         oldest = self._changes[0].number if self._changes else self._last + 1
         return int(number) if int(number) >= oldest - 1 else None

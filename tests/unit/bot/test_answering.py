@@ -37,7 +37,7 @@ async def test_without_a_model_the_evidence_itself_is_quoted_and_that_is_said(as
     assert answer.model is None
     first = answer.citations[0]
     assert (first.index, first.locator.uri, first.locator.label) == (1, "휴가규정.md", "휴가규정 제2조(연차휴가)")
-    assert first.url == f"http://127.0.0.1:8765/evidence/{first.chunk_id}"
+    assert first.url == f"http://127.0.0.1:8765/evidence/{first.chunk_id}#cited"
 
 
 async def test_every_marker_has_a_citation_and_every_citation_a_marker(ask):

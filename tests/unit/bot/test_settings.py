@@ -206,3 +206,19 @@ def test_sources_may_share_a_folder_when_patterns_tell_them_apart(tmp_path):
     assert [source.name for source in load(tmp_path, shared).sources] == ["rules", "more"]
     both = BASE + '\n[[sources]]\nname = "code"\nkind = "repository"\npath = "./docs"\n'
     assert len(load(tmp_path, both).sources) == 2
+
+
+@pytest.mark.parametrize("token", ["비밀번호", "two words", "caf\u00e9"])
+def test_a_token_that_no_header_can_carry_is_refused_without_being_shown(tmp_path, monkeypatch, token):
+    monkeypatch.setenv("PAGE_TOKEN", token)
+    found = complaint(tmp_path, BASE + '[web]\ntoken_env = "PAGE_TOKEN"\n')
+    assert "PAGE_TOKEN (web.token_env) holds a blank or a character outside ASCII" in found
+    assert "openssl rand -hex 24" in found
+    assert token not in found
+
+
+@pytest.mark.parametrize(("host", "address"), [("0.0.0.0", "http://127.0.0.1:8765"), ("::", "http://[::1]:8765")])
+def test_the_page_of_every_address_has_one_that_works(tmp_path, monkeypatch, host, address):
+    monkeypatch.setenv("PAGE_TOKEN", "s3cret")
+    settings = load(tmp_path, BASE + f'[web]\nhost = "{host}"\ntoken_env = "PAGE_TOKEN"\n')
+    assert settings.page_url == address

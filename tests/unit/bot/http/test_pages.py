@@ -366,7 +366,7 @@ async def test_channels_have_names_that_are_free_and_short(site: Site) -> None:
         made = await client.post("/api/channels", json={"name": "  총무   질문 "})
         assert made.json()["name"] == "총무 질문"
         assert (await client.post("/api/channels", json={"name": "총무 질문"})).status_code == 409
-        for name in ("", "  ", "가" * 41, "\n"):
+        for name in ("", "  ", "가" * 41, "\n", "\u3164", "\u2800\u115f \u1160", "\uffa0", "\u0301", "\u200b\ufe0f"):
             assert (await client.post("/api/channels", json={"name": name})).status_code == 422
         assert "# 총무 질문" in (await client.get(made.json()["url"])).text
 
@@ -469,3 +469,8 @@ async def test_the_status_says_how_far_the_index_is_within_the_scope(open_site: 
         assert (await client.get("/api/status")).json()["indexing"] == {"stage": "read", "done": 12, "total": 40}
         site.progress = Progress(source="hr", stage="read", done=12, total=40)
         assert (await client.get("/api/status")).json()["indexing"] is None
+
+
+async def test_an_address_that_cannot_be_parsed_is_left_out_of_the_evidence_page(open_site: OpenSite) -> None:
+    site = open_site(passages={"c": document(url="https://[wiki/page")})
+    assert "wiki" not in await page(site, "/evidence/c")

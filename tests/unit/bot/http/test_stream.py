@@ -12,8 +12,12 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from bot.errors import AddressUnavailable
+from bot.http.patience import PatientProtocol
+from bot.http.security import read_body
 from bot.http.server import serve
 from knowledge.types import Progress
 from tests.unit.bot.http.site import Site, citation, reply
@@ -235,3 +239,51 @@ async def test_a_stream_ends_when_its_reader_leaves(site: Site) -> None:
     await site.platform.close()
     stream = event_stream(site.app.state.context, reader, channel_id="general", root_id=None, after=None)
     assert len([piece async for piece in stream]) == 1
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 19, "-1", "x", ""])
+async def test_a_position_that_cannot_be_is_one_that_is_not_known(site: Site, number: str) -> None:
+    run = site.platform.changes.last_id.rpartition("-")[0]
+    assert site.platform.changes.position(f"{run}-{number}") is None
+
+
+# --- slow senders ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: 127.0",
+        b"POST /api/channels HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Origin: http://127.0.0.1\r\nContent-Length: 100\r\n\r\n{",
+        b"POST /api/channels HTTP/1.1\r\nHost: evil\r\nContent-Length: 100\r\n\r\n{",
+    ],
+)
+async def test_a_request_that_never_comes_completely_is_given_up(
+    site: Site, sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PatientProtocol, "request_timeout_s", 0.2)
+    port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    server = asyncio.create_task(serve(site.app, host="127.0.0.1", port=0, ready=port.set_result))
+    reader, writer = await asyncio.open_connection("127.0.0.1", await port)
+    writer.write(sent)
+    async with asyncio.timeout(3):
+        await reader.read()
+    writer.close()
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port.result()}", timeout=10) as client:
+        assert (await client.get("/c/general")).status_code == 200
+    server.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await server
+
+
+async def test_a_body_that_takes_too_long_is_answered_with_408() -> None:
+    async def receive() -> dict[str, object]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with pytest.raises(HTTPException) as caught:
+        await read_body(request, limit_s=0.01)
+    assert caught.value.status_code == 408
