@@ -27,6 +27,7 @@ ANALYZER_VERSION = "1"
 
 # Letters of SQLite's unicode61 (Unicode 6.1) that it leaves unfolded once they are lower-cased and without accents.
 _TOKEN = re.compile("[0-9a-zα-ωа-я가-힣ㄱ-ㅎㅏ-ㅣぁ-ゖァ-ヺ一-鿋]+")
+_MAY_HAVE_ACCENT = re.compile("[\u00c0-\u052f\u1e00-\u1fff]")
 _HANGUL = re.compile(r"[가-힣]")
 _WORD = re.compile(r"[A-Za-zα-ωΑ-Ωа-яА-Я0-9_$\u00df]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
@@ -103,13 +104,7 @@ def latin_terms(text: str) -> frozenset[str]:
 def _normalise(text: str) -> str:
     """NFKC without accents, so that equal words have equal letters."""
     text = unicodedata.normalize("NFKC", text)
-    if text.isascii():
-        return text
-    return "".join(_plain_letter(letter) if _may_have_accent(letter) else letter for letter in text)
-
-
-def _may_have_accent(letter: str) -> bool:
-    return "\u00c0" <= letter < "\u0530" or "\u1e00" <= letter <= "\u1fff"
+    return text if text.isascii() else _MAY_HAVE_ACCENT.sub(lambda match: _plain_letter(match.group()), text)
 
 
 @lru_cache(maxsize=4096)

@@ -15,6 +15,7 @@ from knowledge.catalog_rows import CHUNK_COLUMNS, KnownDocument, as_chunk, as_ti
 from knowledge.types import EVIDENCE_KIND, Chunk, DocumentSummary, EvidenceKind, FailedItem, Scope, SkippedItem
 
 ID_BATCH = 400
+GROUP_REACH = 32  # parts of one section that are looked at on either side of a chunk: more than are ever shown
 
 
 def _new_id() -> str:
@@ -112,8 +113,14 @@ class Catalog:
             return []
         return list(
             self.chunks_where(
-                "d.uri = ? AND d.generation = ? AND c.part_of = ? ORDER BY c.ordinal",
-                (chunk.locator.uri, generations[chunk.locator.source], chunk.group),
+                "d.uri = ? AND d.generation = ? AND c.ordinal BETWEEN ? AND ? AND c.part_of = ? ORDER BY c.ordinal",
+                (
+                    chunk.locator.uri,
+                    generations[chunk.locator.source],
+                    chunk.ordinal - GROUP_REACH,
+                    chunk.ordinal + GROUP_REACH,
+                    chunk.group,
+                ),
                 generations,
                 start_at_document=True,
             )

@@ -133,7 +133,10 @@ class ChunkLookup(Protocol):
         """Id of an appendix -> ids of the articles that refer to it, in order. Ids nobody refers to are left out."""
 
     def group_parts(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
-        """The parts of the section or definition that `chunk` belongs to, in order, `chunk` among them."""
+        """The parts of the section or definition that `chunk` belongs to, in order, `chunk` among them.
+
+        Of a very long one, those that stand near `chunk`.
+        """
 
     def chunks_in_files(self, names: Collection[str], generations: Mapping[str, int]) -> dict[str, list[Chunk]]:
         """Name -> chunks, in order, of the documents whose uri is that name or ends with "/" + name.

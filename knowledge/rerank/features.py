@@ -7,12 +7,12 @@ all positive: nothing that speaks for a text can be held against it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_priors import code_prior
-from knowledge.retrieval.coverage import Held, coverage, covered_weight
+from knowledge.retrieval.coverage import Held, best_piece, coverage, held_wordings
 from knowledge.retrieval.document_priors import document_prior
 from knowledge.retrieval.question import Question
 
@@ -143,28 +143,21 @@ def text_features(question: Question, candidate: Candidate, term_weights: Mappin
     path = chunk.locator.uri if question.kind == "code" else None
     head = Held(" ".join(filter(None, (chunk.title, chunk.locator.label, chunk.locator.symbol, path))))
     pattern = question.answer_pattern
+    total = sum(term_weights.values())
+    wordings = held_wordings(term_weights, question.expansions, candidate.held) if total > 0.0 else []
     return {
-        "coverage": coverage(term_weights, question.expansions, candidate.held),
+        "coverage": sum(options[0][1] for options in wordings) / total if wordings else 0.0,
         "label": coverage(term_weights, question.expansions, head),
-        "passage": 0.0 if question.kind == "code" else _best_passage(question, candidate, term_weights),
+        "passage": 0.0 if question.kind == "code" or not wordings else best_piece(wordings, _lines(chunk.text)) / total,
         "answer": float(pattern is not None and pattern.search(chunk.text) is not None),
         "identifier": float(_is_named(question, chunk.locator.symbol)),
         "mentioned": float(any(_ends_like(chunk.locator.uri, file) for file in question.files)),
     }
 
 
-def _best_passage(question: Question, candidate: Candidate, term_weights: Mapping[str, float]) -> float:
-    """Share of the question's weight in the best line or sentence; only words that the whole text holds are tried."""
-    total = sum(term_weights.values())
-    present = {
-        term: weight
-        for term, weight in term_weights.items()
-        if any(wording in candidate.held for wording in (term, *question.expansions.get(term, ())))
-    }
-    if not present or total <= 0.0:
-        return 0.0
-    pieces = (Held(piece) for piece in _PASSAGE_BREAK.split(candidate.chunk.text)[:_MAX_PASSAGES] if piece.strip())
-    return max((covered_weight(present, question.expansions, piece) for piece in pieces), default=0.0) / total
+def _lines(text: str) -> Iterator[str]:
+    """Lines and sentences of a text, the first ones of a long one."""
+    return (piece for piece in _PASSAGE_BREAK.split(text)[:_MAX_PASSAGES] if piece.strip())
 
 
 def _is_named(question: Question, symbol: str | None) -> bool:

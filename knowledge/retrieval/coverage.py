@@ -24,7 +24,7 @@ _DETAIL_WEIGHT = 0.5  # of words behind the first line of a report
 _NUMBER_WEIGHT = 0.5  # of "12년" or "10km": rules speak of ranges, not of the case of the one who asks
 _LABEL = re.compile(r"[조항호장]")
 _NUMBER = re.compile(r"\d")
-_GAPS = re.compile(r"[\s,·ㆍ・]+")
+_SEPARATORS = ",·ㆍ・ᆞ_"
 
 
 @lru_cache(maxsize=1)
@@ -75,7 +75,10 @@ def term_weights(
 
 def squeeze(text: str) -> str:
     """The text in the form in which Korean terms are looked for: NFKC, lower case, without gaps and separators."""
-    return _GAPS.sub("", unicodedata.normalize("NFKC", text)).casefold().replace("_", "")
+    squeezed = "".join(unicodedata.normalize("NFKC", text).split()).casefold()
+    for separator in _SEPARATORS:
+        squeezed = squeezed.replace(separator, "")
+    return squeezed
 
 
 class Held:
@@ -94,16 +97,27 @@ class Held:
         Korean terms are looked for as substrings, since compounds hide words; those of one syllable stand in nearly
         every text that way, and count as absent. English terms are compared as whole stems.
         """
-        if term.isascii():
-            if _NUMBER.match(term):
-                return re.search(rf"(?<![\d.]){re.escape(_written(term))}(?!\d)", self.squeezed) is not None
-            if self._latin is None:
-                self._latin = latin_terms(self.text)
-            return term in self._latin
-        if _NUMBER.match(term):
-            return re.search(rf"(?<![\d.]){re.escape(_written(term))}", self.squeezed) is not None
-        stem = term[:-1] if term.endswith("다") else term
-        return len(stem) > 1 and stem in self.squeezed
+        look = _look_for(term)
+        if isinstance(look, str):
+            return look in self.squeezed
+        if look is not None:
+            return look.search(self.squeezed) is not None
+        if not term.isascii():
+            return False
+        if self._latin is None:
+            self._latin = latin_terms(self.text)
+        return term in self._latin
+
+
+@lru_cache(maxsize=8192)
+def _look_for(term: str) -> str | re.Pattern[str] | None:
+    """What of a term is looked for in squeezed text: a substring, or a pattern for a number; None for stems."""
+    if _NUMBER.match(term):
+        return re.compile(rf"(?<![\d.]){re.escape(_written(term))}" + (r"(?!\d)" if term.isascii() else ""))
+    if term.isascii():
+        return None
+    stem = term[:-1] if term.endswith("다") else term
+    return stem if len(stem) > 1 else None
 
 
 def _written(number: str) -> str:
@@ -122,6 +136,38 @@ def covered_weight(
         elif any(other in text for other in expansions.get(term, ())):
             covered += weight * discount
     return covered
+
+
+def held_wordings(
+    weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]], text: Held, *, discount: float = 0.8
+) -> list[list[tuple[str, float]]]:
+    """For each term that a text holds, in whatever words: those wordings with what they weigh, the heaviest first."""
+    found = []
+    for term, weight in weights.items():
+        wordings = [(term, weight)] if term in text else []
+        wordings += [(other, weight * discount) for other in expansions.get(term, ()) if other in text]
+        if wordings:
+            found.append(wordings)
+    return found
+
+
+def best_piece(wordings: Sequence[Sequence[tuple[str, float]]], pieces: Iterable[str]) -> float:
+    """The most that one of the pieces holds of these wordings, each term once."""
+    best = 0.0
+    most = sum(options[0][1] for options in wordings)
+    for piece in pieces:
+        held = Held(piece)
+        weight = 0.0
+        for options in wordings:
+            for wording, worth in options:
+                if wording in held:
+                    weight += worth
+                    break
+        if weight > best:
+            best = weight
+            if best >= most:
+                break
+    return best
 
 
 def coverage(weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]], text: Held) -> float:

@@ -40,7 +40,8 @@ _INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 _HOW_TO = re.compile(
-    r"[가-힣]는\s?법|방법|\bhow (?:do|can|should|would) (?:i|you)\b|\bhow to\b|\bwhat(?:'s| is| are) an?\b|\bwhy is my\b",
+    r"[가-힣]는\s?법|방법|\bhow (?:do|can|should|would) (?:i|you)\b|\bhow to\b"
+    r"|\bwhat(?:'s| is| are) an?\b|\bwhy is my\b",
     re.IGNORECASE,
 )
 _EMPTY = frozenset({"방법", "법", "차이", "설명", "의미", "뜻", "explain", "differ", "exampl", "write", "tutori"})

@@ -126,10 +126,13 @@ class Recall:
 
     def _ask_keywords(self, question: Question, generations: Mapping[str, int], limit: int, recalled: Recalled) -> None:
         started = time.perf_counter()
-        recalled.rankings[KEYWORD] = self._search_terms(question.terms, generations, limit)
+        added: Future[Hits] | None = None
         if question.added_terms:
             terms = tuple(dict.fromkeys((*question.terms, *question.added_terms)))
-            recalled.added[KEYWORD] = self._search_terms(terms, generations, limit)
+            added = self._executor.submit(self._search_terms, terms, generations, limit)
+        recalled.rankings[KEYWORD] = self._search_terms(question.terms, generations, limit)
+        if added is not None:
+            recalled.added[KEYWORD] = added.result()
         recalled.took_ms["keyword"] = (time.perf_counter() - started) * 1000
         recalled.tools.append(ToolStatus(name=KEYWORD, state="ok", detail="", checked_at=self._clock()))
 
