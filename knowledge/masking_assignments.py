@@ -11,9 +11,9 @@ import re
 from collections import Counter
 
 from knowledge.masking_names import SecretName, secret_names
-from knowledge.masking_strength import NOT_NULL, is_expression, is_mixed, is_secret_value, is_strong
+from knowledge.masking_strength import DOTTED, NOT_NULL, is_expression, is_mixed, is_path, is_secret_value, is_strong
 from knowledge.masking_told import told_value, value_below
-from knowledge.masking_values import is_random, replace_spans
+from knowledge.masking_values import SECRET_WORD, is_placeholder, is_random, replace_spans
 
 _OPERATOR = r"(?:[:=]=?|=>|:=|\?\?|\|\||<<)"
 _TYPE = r"(?::[^\S\n]*[\w.<>\[\]?|&*]{1,40}(?:[^\S\n]*\|[^\S\n]*\w+)?[^\S\n]*)?"
@@ -120,15 +120,18 @@ class _AssignmentFinder:
         if match is None:
             return None
         value, value_start = match["v"], match.start("v")
-        inside = lead[-1:] in ";?&" or lead[-2:] == "/:"
+        inside = lead.endswith((";", "?", "&")) or lead[-2:] == "/:"
         if inside and match["op"] == "=" and not match["gap"]:
             value = re.split(r"[&#\\)}\]]", value)[0]
             return (value_start, value_start + len(value)) if self._bare_value(value, strength, code=False) else None
-        quoted_pair = lead[-1:] in "\"'" and text[match.end("v") : match.end("v") + 1] in "\"'" and "\\" not in value
+        quotes = ('"', "'")
+        quoted_pair = lead.endswith(quotes) and text.startswith(quotes, match.end("v")) and "\\" not in value
         if quoted_pair or (match["op"] == "=" and not match["gap"] and text[before:end].isupper()):
             value = value.split("\\")[0]
             code = False if quoted_pair else None
-            return (value_start, value_start + len(value)) if self._bare_value(value, strength, code=code) else None
+            if self._bare_value(value, strength, code=code):
+                return value_start, value_start + len(value)
+            return None if quoted_pair else self._environment(value_start)
         line_start = text.rfind("\n", 0, start) + 1
         if not _CONFIG_LEAD.fullmatch(text, line_start, start):
             return None
@@ -145,6 +148,16 @@ class _AssignmentFinder:
         if match is None or self._looks_like_code() or not is_mixed(match["v"]) or match["v"][0] in "\"'`":
             return None
         return match.span("v") if self._bare_value(match["v"], strength, code=False) else None
+
+    def _environment(self, start: int) -> tuple[int, int] | None:
+        """A literal of signs (`Zx9->k"Q`) behind `NAME=`, where there are no expressions."""
+        match = _WHOLE_LINE.match(self._text, start)
+        if match is None or self._looks_like_code() or "(" in match["v"] or match["v"][0] in "\"'`$":
+            return None
+        value = match["v"]
+        if not is_strong(value) or not is_mixed(value) or SECRET_WORD.search(value) or is_placeholder(value):
+            return None
+        return None if is_path(value) or DOTTED.fullmatch(value) else match.span("v")
 
     def _told(self, name: SecretName, strength: str) -> tuple[int, int] | None:
         """A value in a sentence, or alone on the line below its name."""

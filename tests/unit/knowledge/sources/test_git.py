@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.errors import NotFound, SourceMissing
+from knowledge.errors import NotFound, SourceMissing, UnreadableFile
 from knowledge.sources import git_filters as filters
 from knowledge.sources.git import GitSource
 from knowledge.sources.git_links import build_permalink, web_address
@@ -324,3 +324,53 @@ def test_addresses_of_known_hosts(remote: str, address: str) -> None:
 )
 def test_other_remotes_have_no_address(remote: str) -> None:
     assert web_address(remote) is None
+
+
+def test_a_name_with_a_line_break_is_skipped_with_a_reason_and_shown_in_one_line(repo: Path, source: GitSource) -> None:
+    write(repo, "src/two\nlines.py", "a = 1\n")
+    write(repo, "src/esc\x1b[31m.py", "a = 1\n")
+    commit(repo)
+    assert uris(source) == {"src/pay.py", "README.md"}
+    assert reasons(source) == {
+        "src/two\\nlines.py": filters.CONTROL_NAME,
+        "src/esc\\x1b[31m.py": filters.CONTROL_NAME,
+    }
+
+
+def damage(root: Path, object_id: str, content: bytes | None) -> None:
+    """Overwrites a loose object, or removes it."""
+    path = root / ".git" / "objects" / object_id[:2] / object_id[2:]
+    path.chmod(0o644)
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("content", [b"no zlib", b"", None])
+def test_a_damaged_object_fails_its_own_file_and_names_the_source(
+    content: bytes | None, repo: Path, source: GitSource
+) -> None:
+    damage(repo, git(repo, "rev-parse", "HEAD:src/pay.py"), content)
+    found = source.discover()
+    assert {item.uri for item in found.items} == {"src/pay.py", "README.md"}
+    assert source.fetch("README.md").startswith(b"# Shop")
+    with pytest.raises(UnreadableFile, match=r"src/pay\.py of source shop .* `git fsck`"):
+        source.fetch("src/pay.py")
+    assert source.fetch("README.md").startswith(b"# Shop")
+
+
+def test_a_damaged_gitattributes_fails_alone(repo: Path, source: GitSource) -> None:
+    write(repo, ".gitattributes", "src/* linguist-vendored\n")
+    commit(repo)
+    damage(repo, git(repo, "rev-parse", "HEAD:.gitattributes"), b"no zlib")
+    assert "src/pay.py" in uris(source)
+    with pytest.raises(UnreadableFile, match="git fsck"):
+        source.fetch(".gitattributes")
+
+
+@pytest.mark.parametrize("name", ["HEAD", "HEAD^{tree}", "HEAD:src"])
+def test_a_damaged_commit_or_folder_fails_the_source(name: str, repo: Path, source: GitSource) -> None:
+    damage(repo, git(repo, "rev-parse", name), b"no zlib")
+    with pytest.raises(SourceMissing, match=r"source shop.*`git fsck`"):
+        source.discover()
