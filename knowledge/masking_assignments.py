@@ -27,7 +27,7 @@ _PAIR = re.compile(
 )
 _LISTED_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z]+)+")  # the next name in a list of names
 _XML = re.compile(r"\s*>(?P<v>[^<>\s]{1,400})</")
-_XML_NEXT = re.compile(r"\s*</\w{1,6}>\s*<\w{1,6}[^<>\n]{0,80}>(?P<v>[^<>\s]{4,100})</")
+_XML_NEXT = re.compile(r"\s*[:：]?\s*</\w{1,6}>\s*<\w{1,6}[^<>\n]{0,80}>(?P<v>[^<>\s]{4,100})</")
 _BARE = re.compile(
     r"(?:\\?[\"'])?[^\S\n]*(?P<op>[:：=]|=>)(?P<gap>[^\S\n]*)(?P<v>[^\s\"'`,;]{1,400})(?P<tail>[^\S\n]*)"
 )

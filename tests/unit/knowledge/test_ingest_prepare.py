@@ -1,0 +1,59 @@
+"""What is prepared for the catalog holds no secrets, in whatever blocks and cells a document tells them."""
+
+from __future__ import annotations
+
+import pytest
+
+from knowledge.catalog_rows import PreparedDocument
+from knowledge.ingest_prepare import PrepareTask, prepare
+
+PASSWORD = "hunter2Secret!"
+BODY = "MIIEowIBAAKCAQEA" + "aB3dE5fG7hJ9kL1mN3pQ5rS7"
+
+
+def prepared(name: str, text: str) -> PreparedDocument:
+    return prepare(
+        PrepareTask(source="docs", kind="documents", uri=name, content_hash="h", revision="h", content=text.encode())
+    )
+
+
+def everything(document: PreparedDocument) -> str:
+    return f"{document.title}\n{document.blocks}\n{document.drafts}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "secret"),
+    [
+        ("a.md", f"# 서버\n\n| 항목 | 값 |\n|---|---|\n| 비밀번호 | {PASSWORD} |\n", PASSWORD),
+        ("a.md", f"# 서버\n\n| 아이디 | 비밀번호 |\n|---|---|\n| admin | {PASSWORD} |\n", PASSWORD),
+        ("a.md", "# 명부\n\n| 성명 | 앞자리 | 뒷자리 |\n|---|---|---|\n| 홍길동 | 900101 | 1234567 |\n", "1234567"),
+        ("a.csv", f"서버,아이디,비밀번호\nweb,admin,{PASSWORD}\n", PASSWORD),
+        ("a.html", f"<h1>서버</h1><table><tr><th>PW</th><td>{PASSWORD}</td></tr></table>", PASSWORD),
+        ("a.html", f"<h1>서버</h1><p>비밀번호:</p><p>{PASSWORD}</p>", PASSWORD),
+        ("a.html", f"<html><body><h1>서버</h1><p>비밀번호:</p><p>{PASSWORD}</p></body></html>", PASSWORD),
+        ("a.md", f"# 서버\n\n비밀번호는 다음과 같다.\n\n{PASSWORD}\n", PASSWORD),
+        (
+            "a.html",
+            f"<html><body><p>-----BEGIN RSA PRIVATE KEY-----</p><p>{BODY}</p><p>-----END RSA PRIVATE KEY-----</p></body></html>",
+            BODY,
+        ),
+    ],
+)
+def test_a_secret_is_masked_in_blocks_rows_and_chunks(name: str, text: str, secret: str) -> None:
+    document = prepared(name, text)
+    assert document.status == "indexed"
+    assert document.blocks
+    assert secret not in everything(document)
+    assert "[masked:" in everything(document)
+
+
+def test_the_text_of_a_table_says_what_its_cells_say() -> None:
+    document = prepared("a.md", f"# 서버\n\n| 아이디 | 비밀번호 |\n|---|---|\n| admin | {PASSWORD} |\n")
+    table = next(block for block in document.blocks if block.rows)
+    assert table.rows[-1] == ("admin", "[masked:password]")
+    assert table.text.endswith("admin | [masked:password]")
+
+
+def test_a_regulation_about_passwords_stays_as_it_is() -> None:
+    text = "제1조(비밀번호) 비밀번호는 12자 이상으로 하고 180일마다 바꾼다.\n\n| 비밀번호 | 9자리 이상 |\n|---|---|\n"
+    assert "[masked:" not in everything(prepared("a.md", text))
