@@ -48,6 +48,9 @@ _options = Options()
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SourceOption = Annotated[str | None, typer.Option("--source", help="Only this source.", metavar="NAME")]
+SourcesOption = Annotated[
+    list[str] | None, typer.Option("--source", help="Only this source; may be given several times.", metavar="NAME")
+]
 KindOption = Annotated[str | None, typer.Option("--kind", help="Only docs or code.", metavar="docs|code")]
 
 
@@ -170,7 +173,7 @@ def extract(
 
 @app.command()
 def ingest(
-    source: SourceOption = None,
+    source: SourcesOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Read everything again, also what has not changed.")] = False,
     as_json: AsJson = False,
@@ -180,7 +183,7 @@ def ingest(
         from bot.cli_output import ingest_progress, print_json, print_reports
 
         with ingest_progress() as report:
-            result = _call("ingest", {"source": source, "dry_run": dry_run, "force": force}, report)
+            result = _call("ingest", {"sources": source, "dry_run": dry_run, "force": force}, report)
         if as_json:
             print_json(result)
         else:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import Any
 
 from knowledge.errors import KnowledgeError
 from knowledge.extract import extract
-from knowledge.types import Block, Extraction
+from knowledge.types import MAX_FILE_BYTES, Block, Extraction
 
 
 def extract_file(file: Path) -> dict[str, Any]:
     """The form of `extract --json`; a file that cannot be read gives one with status "failed" and the reason."""
     try:
-        content = file.read_bytes()
+        if not stat.S_ISREG(file.stat().st_mode):
+            return failed_extraction_form(str(file), f"{file} is no regular file; name a document.")
+        with file.open("rb") as opened:
+            content = opened.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            limit = f"{MAX_FILE_BYTES // 1024**2} MiB"
+            return failed_extraction_form(str(file), f"{file} is larger than {limit}; split it.")
     except OSError as error:
         return failed_extraction_form(str(file), f"{file} cannot be read: {error.strerror}.")
     try:

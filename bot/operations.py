@@ -113,15 +113,16 @@ class KnowledgeOperations:
         return json_forms.status_form(statuses, tools)
 
     async def _ingest(self, params: Parameters, report: Report) -> dict[str, Any]:
-        source = params.get("source")
-        if source is not None:
-            self._require_source(str(source))
+        sources = [str(name) for name in dict.fromkeys(params.get("sources") or ())]
+        for name in sources:
+            self._require_source(name)
         if self._syncing.locked():
-            report({"source": source or "", "stage": "waiting", "done": 0, "total": None, "detail": "another sync"})
+            names = ", ".join(sources)
+            report({"source": names, "stage": "waiting", "done": 0, "total": None, "detail": "another sync"})
         async with self._syncing:
             return await self._sync(
                 report,
-                sources=None if source is None else [str(source)],
+                sources=sources or None,
                 dry_run=bool(params.get("dry_run")),
                 force=bool(params.get("force")),
             )

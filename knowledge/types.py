@@ -21,6 +21,7 @@ ToolState = Literal["ok", "degraded", "down"]
 DocumentStatus = Literal["indexed", "failed", "skipped"]
 
 EVIDENCE_KIND: Mapping[str, EvidenceKind] = {"documents": "docs", "repository": "code"}
+MAX_FILE_BYTES = 256 * 1024 * 1024  # a larger document is not read
 
 
 # --- what is read ---------------------------------------------------------------------------------

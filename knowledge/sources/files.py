@@ -12,9 +12,8 @@ from pathlib import Path
 import pathspec
 
 from knowledge.errors import NotFound, SourceMissing, UnreadableFile
-from knowledge.types import Discovered, Discovery, SkippedItem
+from knowledge.types import MAX_FILE_BYTES, Discovered, Discovery, SkippedItem
 
-MAX_FILE_BYTES = 256 * 1024 * 1024
 _TEMPORARY_NAMES = frozenset({"thumbs.db", "desktop.ini", ".ds_store"})
 _TEMPORARY_STARTS = ("~$", "~wrl", ".~lock.")
 _TEMPORARY_ENDS = (".tmp", ".crdownload", ".part", "~")

@@ -261,3 +261,26 @@ def test_a_bad_line_in_a_calibration_file_is_named(indexed):
     run = indexed.run("calibrate", "bad.tsv")
     assert run.returncode == 1
     assert "bad.tsv:2: answerable must be yes, no or off-topic" in run.stderr
+
+
+def test_an_ingest_of_several_sources_takes_all_of_them_and_no_other(haechi):
+    assert [
+        item["source"] for item in haechi.json("ingest", "--json", "--source", "shop", "--source", "rules")["sources"]
+    ] == ["shop", "rules"]
+    assert [item["source"] for item in haechi.json("ingest", "--json", "--source", "shop")["sources"]] == ["shop"]
+    unknown = haechi.run("ingest", "--source", "shop", "--source", "nope")
+    assert unknown.returncode == 2
+    assert "'nope'" in unknown.stderr
+
+
+def test_extract_reads_regular_files_of_a_size_that_fits(haechi):
+    for name in ("/dev/zero", str(haechi.folder)):
+        run = haechi.run("extract", "--json", name)
+        assert run.returncode == 1
+        assert json.loads(run.stdout)["warnings"] == [f"{name} is no regular file; name a document."]
+    huge = haechi.folder / "huge.md"
+    with huge.open("wb") as file:
+        file.truncate(256 * 1024 * 1024 + 1)
+    run = haechi.run("extract", "--json", str(huge))
+    assert run.returncode == 1
+    assert "is larger than 256 MiB; split it." in json.loads(run.stdout)["warnings"][0]
