@@ -18,7 +18,7 @@ from knowledge.analysis import analyze, latin_terms
 _PRIOR_CHUNKS = 150.0  # the background weighs as much as this many chunks
 _FULL_WEIGHT = 10.0
 _RARE = 0.002  # share of texts that hold a word which the background does not list
-_LEVELS = {"very_common": 0.25, "common": 0.08, "known": 0.02}
+_LEVELS = {"very_common": 0.25, "common": 0.08, "known": 0.02, "office": 0.08}
 _SINGLE_SYLLABLE_WEIGHT = 0.4  # 비, 급, 표: mostly left over from compounds, and part of many other words
 _DETAIL_WEIGHT = 0.5  # of words behind the first line of a report
 _NUMBER_WEIGHT = 0.5  # of "12년" or "10km": rules speak of ranges, not of the case of the one who asks
@@ -28,9 +28,10 @@ _SEPARATORS = ",·ㆍ・ᆞ_"
 
 
 @lru_cache(maxsize=1)
-def _background() -> Mapping[str, float]:
-    """Analysed term -> share of texts that hold it."""
+def _background() -> tuple[Mapping[str, float], frozenset[str]]:
+    """Analysed term -> share of texts that hold it, and those terms that are of the office."""
     shares: dict[str, float] = {}
+    office: set[str] = set()
     text = files("knowledge.retrieval.lexicon").joinpath("background.tsv").read_text(encoding="utf-8")
     for line in text.splitlines():
         level, _, words = line.partition("\t")
@@ -38,12 +39,15 @@ def _background() -> Mapping[str, float]:
             for word in words.split():
                 for term in {word, *analyze(word)}:
                     shares[term] = max(shares.get(term, 0.0), _LEVELS[level])
-    return shares
+                    if level == "office":
+                        office.add(term)
+    return shares, frozenset(office)
 
 
 def is_everyday(term: str) -> bool:
-    """Whether any text, or any text about programming, may hold the term."""
-    return term in _background()
+    """Whether any text, or any text about programming, may hold the term, and not those of a company above all."""
+    shares, office = _background()
+    return term in shares and term not in office
 
 
 def term_weights(
@@ -54,7 +58,7 @@ def term_weights(
     10 is the weight of a word that neither knows, so that weights of large and of small corpora compare. A word that is
     common in general never weighs more than that, however seldom this corpus has it; `details` weigh half.
     """
-    background = _background()
+    background, _ = _background()
     longest = -math.log(_RARE * _PRIOR_CHUNKS / (total + _PRIOR_CHUNKS))
     weights: dict[str, float] = {}
     for term in terms:

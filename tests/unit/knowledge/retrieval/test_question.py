@@ -82,3 +82,15 @@ def test_everyday_words_weigh_little_in_a_corpus_of_any_size() -> None:
         weights = term_weights(["날씨", "출장여비"], {}, total)
         assert weights["날씨"] < weights["출장여비"] / 1.5
         assert weights["출장여비"] == pytest.approx(10.0)
+
+
+def test_instructions_of_the_office_are_no_questions_for_a_search_engine() -> None:
+    for text in ("연차 신청하는 방법", "비밀번호 변경 방법", "How do I request parental leave?"):
+        assert understand(text, "docs").generality == 0.0
+    for text in (
+        "여행 사진 찍는 방법",
+        "영화 추천해 줘",
+        "how do I sort a list by value?",
+        "write me a poem",
+    ):
+        assert understand(text, "docs").generality > 0.0
