@@ -27,6 +27,7 @@ from knowledge.masking_tables import mask_cells, mask_table_lines
 from knowledge.masking_values import MaskRule, is_placeholder, is_random, replace_values
 
 MASKING_VERSION = "2"
+_MOST_PASSES = 6
 
 
 def mask(text: str) -> str:
@@ -36,16 +37,28 @@ def mask(text: str) -> str:
 
 def mask_counted(text: str) -> tuple[str, dict[str, int]]:
     """Masked text, and how many values of which kind were replaced (`{"aws-key": 1}`)."""
+    counts: Counter[str] = Counter()
+    for _ in range(_MOST_PASSES):
+        masked, found = _mask_in_both_forms(text)
+        if masked == text:
+            break
+        counts.update(found)
+        text = masked  # a mask ends what stood before it, so that what stood beside may be a value now
+    return text, dict(counts)
+
+
+def _mask_in_both_forms(text: str) -> tuple[str, Counter[str]]:
+    """`text` masked; lines of which more is masked in their plain form are kept in that form."""
     masked, counts = _mask_as_written(text)
     if not needs_plain_form(text):
-        return masked, dict(counts)
+        return masked, counts
     plain = plain_form(text)
     masked_plain, plain_counts = _mask_as_written(plain)
     if plain_counts == counts:
-        return masked, dict(counts)
+        return masked, counts
     lines = zip(masked.split("\n"), plain.split("\n"), masked_plain.split("\n"), strict=True)
     text = "\n".join(in_plain if in_plain != before else as_written for as_written, before, in_plain in lines)
-    return text, {kind: max(counts[kind], plain_counts[kind]) for kind in counts | plain_counts}
+    return text, counts | plain_counts
 
 
 def mask_rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

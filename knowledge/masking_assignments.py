@@ -166,7 +166,7 @@ class _AssignmentFinder:
         return span or value_below(text, name, strength, in_code=self._looks_like_code)
 
     def _bare_value(self, value: str, strength: str, *, code: bool | None) -> bool:
-        if is_expression(value) or not value.isascii():
+        if not value or is_expression(value) or not value.isascii():
             return False
         if code is None and NOT_NULL.fullmatch(value) and value[:1].islower() and self._looks_like_code():
             return False

@@ -45,7 +45,7 @@ def _account(word: str, link: str) -> MaskRule:
 _ACCOUNT_RULES = (
     *(
         _account(word, r"s?[^\S\n]?(?:정보)?[^\S\n]{0,3}[:：=은는(][^\S\n]{0,3}")
-        for word in ("계정", "접속", "로그인", "redential", "ogin", "ccount")
+        for word in ("계정", "접속", "로그인", "와이파이", "redential", "ogin", "ccount", "ifi", "i-Fi")
     ),
     *(_account(word, r" (?:with|as|using) ") for word in ("og in", "ogged in", "ign in", "igned in")),
 )

@@ -21,11 +21,17 @@ _BEFORE = re.compile(
     rf"(?<![\d.,-])(?P<date>{_DATE})(?P<sep>(?P<sure>{_BLANK}{{0,3}}[{_HYPHENS}]{{1,2}}{_BLANK}{{0,3}}"
     rf"|{_BLANK}*[{_HYPHENS}]{_BLANK}*\n{_BLANK}*|{_BLANK}*\n{_BLANK}*[{_HYPHENS}]{_BLANK}*"
     rf"|(?!\d)[^\d]{{0,40}}?{_BACK}[^\d\n]{{0,20}})"
-    rf"|{_BLANK}{{0,3}}[./_~·ㆍ∙|,]{_BLANK}{{0,3}}|{_BLANK}{{1,4}}|{_BLANK}*\n{_BLANK}*)\Z"
+    rf"|{_BLANK}{{0,3}}[./_~·ㆍ∙|,(]{_BLANK}{{0,3}}|{_BLANK}{{1,4}}|{_BLANK}*\n{_BLANK}*)\Z"
 )
 _BEFORE_CHARS = 90
 _BACK_HALF = re.compile(rf"{_BACK}[^\d\n]{{0,20}}\Z")
 _SPACED = re.compile(rf"\d(?: \d){{5}} ?[{_HYPHENS}]? ?[1-8](?: \d){{6}}(?! ?\d)")
+_PARTED = re.compile(rf"\d(?<![\d.,-]\d)\d{{5}} ?[{_HYPHENS}] ?(?P<sex>[1-8]) \d{{6}}(?!\d)")
+# a date written with signs, right behind the name of the number
+_TOLD_DATE = re.compile(
+    r"(?:주민|민번|외국인)[^\d\n]{0,20}(?P<date>(?:19|20)?\d{2}[./-] ?(?:0[1-9]|1[0-2])[./-] ?(?:0[1-9]|[12]\d|3[01]))"
+    rf"\.?{_BLANK}{{0,3}}[{_HYPHENS}/,]?{_BLANK}{{0,3}}\Z"
+)
 _NUMBER_SIGNS = (".", ",", "-")
 _SPACED_WORDS = ("주민", "민번", "등록번호", "외국인")
 _WEIGHTS = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)
@@ -66,6 +72,9 @@ def resident_numbers(text: str) -> list[Span]:
         elif length == 7 and run[0][0] in "12345678":
             spans += _halves(text, run)
     if any(word in text for word in _SPACED_WORDS):
+        for match in _PARTED.finditer(text):
+            if _WORD.search(_lines_around(text, *match.span())):
+                spans.append((*match.span(), _kind(match["sex"])))
         for match in _SPACED.finditer(text):
             digits = re.sub(r"\D", "", match[0])
             if re.fullmatch(_DATE, digits[:6]) and _named(text, match, digits):
@@ -80,6 +89,9 @@ def _halves(text: str, tail: re.Match[str]) -> list[Span]:
     kind = _kind(tail[0])
     match = _BEFORE.search(before)
     if match is None:
+        told = _TOLD_DATE.search(before)
+        if told:
+            return [(start + told.start("date"), tail.end(), kind)]
         return [(*tail.span(), kind)] if _BACK_HALF.search(before) else []
     if _COMPANY.search(before, 0, match.start()):
         return []

@@ -22,6 +22,7 @@ _LABEL = re.compile(
 _LABEL_CHARS = 40
 _EDGE_MARKS = " \t*_`:："
 _RULE_CELL = re.compile(r"[\s:=+-]*")
+_GRID_LINE = re.compile(r"\s*\+[+=-]{2,}\s*")
 _ONE_WORD = re.compile(r"[A-Za-z]+[.,!?]?|(?:[a-z]+\d*_)+[a-z0-9]+|[A-Z]+\d*(?:_[A-Z0-9]+)+|[a-z]{1,3}\d")
 _LINE_HINTS = (
     "pass", "pwd", "pw", "비밀", "비번", "패스워드", "암호", "secret", "token", "시크릿", "토큰", " key", "_key",
@@ -48,9 +49,10 @@ def _mask_by_labels(rows: list[list[str]], mask: Callable[[str], str], *, first:
     for number, row in enumerate(rows, start=first):
         before = list(row)
         for column, cell in enumerate(row):
-            label = _label(row[column - 1]) if column else ""
-            if not label and column > 1 and row[column - 1] == cell:
-                label = _label(row[column - 2])  # merged cells are repeated
+            beside = column - 1
+            while beside > 0 and (not row[beside].strip() or row[beside] == cell):
+                beside -= 1  # empty cells, and merged ones, which are repeated
+            label = _label(row[beside]) if beside >= 0 else ""
             for name in (label, headers.get(column, "")):
                 if name and cell and not _label(cell):
                     row[column] = cell = _masked_below(name, cell, mask)
@@ -140,7 +142,7 @@ def _mask_table(lines: list[str], first: int, separator: str, counts: Counter[st
     rows: list[list[str]] = []
     places: list[int] = []
     width = lines[first].count(separator)
-    while end < len(lines) and separator in lines[end]:
+    while end < len(lines) and (separator in lines[end] or _GRID_LINE.fullmatch(lines[end])):
         cells = lines[end].split(separator)
         if separator in ",;" and len(cells) != width + 1:
             break

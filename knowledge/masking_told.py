@@ -25,7 +25,7 @@ _OPEN = r"(?P<open>[\"'`“‘「『\[(<*_]{0,3}[ ]?)"
 _VALUE = r"(?P<v>[!-~]{4,100})"
 _ASIDE = r"(?:[ ]?\([^()\n]{1,20}\)|[ ]?\[[^\[\]\n:]{1,20}\])?"
 _MARK = r"[*_`]{0,3}(?:</\w{1,6}>)?"  # the end of emphasis
-_SIGN = r"[:：=]|-{1,2}>|=>|[→⇒–—]|-(?=[ ])"
+_SIGN = r"[:：=]|-{1,2}>|=>|[→⇒⇨▶►☞»–—]|-(?=[ ])"
 _GAP = r"[^\S\n]{0,4}"
 _KOREAN_LINK = re.compile(
     rf"{_MARK}{_ASIDE}(?:[ ]?(?:초기값|기본값|초기|기본|값|변경|안내|정보|설정|발급))?"
@@ -66,7 +66,7 @@ _GLUED = re.compile(
     r"(?:입니다|이다|이에요|예요|이며|이고|임|으로|로|을|를|은|는|이|가|와|과|인|라|다|에서|부터)(?![가-힣]{3})"
 )
 _ENDS_HERE = re.compile(r"[ ]*(?:[.,;)\]/|]|\n|$)")
-_WORD_FOLLOWS = re.compile(r"[.,;!?)\]*_`\"'”’]*(?:[^\S\n]+[(\"'“‘A-Za-z가-힣/|]|[^\S\n]*(?:\n|$)|[가-힣])")
+_WORD_FOLLOWS = re.compile(r"[.,;!?)}\]*_`\"'”’]*(?:[^\S\n]+[(\"'“‘A-Za-z가-힣/|]|[^\S\n]*(?:\n|$)|[가-힣])")
 _COMMENT_LEAD = re.compile(r"[^\S\n]*(?:#|//|/?\*|--|<!--|>|-[ ])")
 
 
@@ -136,7 +136,8 @@ def _paired(text: str, name: SecretName) -> tuple[int, int] | None:
 def _trimmed(value: str) -> str:
     """`value` up to a closing quote or bracket, without the punctuation of the sentence behind it."""
     value = re.split(r"[\"'`<]|\|(?=$)|\)(?=[^(]*$)(?!\w)|(?<=\w)\((?=$)", value, maxsplit=1)[0]
-    return value.rstrip(".,;:/|\\*_]") if value else value
+    value = value.rstrip(".,;:/|\\*_]")
+    return value.rstrip("}") if value.endswith("}") and "{" not in value else value
 
 
 def _may_be_value(value: str) -> bool:

@@ -29,6 +29,10 @@ WRITTEN = [
     "주민번호 900101_1234567",
     "주민번호 900101/1234567",
     "주민번호 19900101-1234567",
+    "주민등록번호: 900101 (1234567)",
+    "주민등록번호 900101-1 234567",
+    "주민등록번호 90.01.01-1234567",
+    "주민등록번호 1990.01.01 1234567",
     "주민등록번호\u00a0900101\u00a01234567",
     "resident number 900101 1234567",
     "외국인등록번호 900101 5234567",
@@ -66,7 +70,7 @@ OTHER = [
 def test_a_resident_number_is_masked_in_every_writing(text: str) -> None:
     masked = mask(text)
     assert "[masked:foreigner-number]" in masked if "5234567" in text else "[masked:resident-number]" in masked
-    assert not any(part in masked for part in ("900101", "123456", "９００", "１２３", "234567", "9 0 0"))
+    assert not any(part in masked for part in ("900101", "123456", "９００", "１２３", "234567", "9 0 0", "90.01"))
     assert mask(masked) == masked
     assert masked.count("\n") == text.count("\n")
 

@@ -20,6 +20,8 @@ LINES = [
     f"| 계정 / 비밀번호 | admin / {PASSWORD} |",
     f"|아이디|비밀번호|\n|---|---|\n|admin|{PASSWORD}|\n|kim|{PASSWORD}|",
     f"| 구분 | ID | PW |\n|---|---|---|\n| 운영 | admin | {PASSWORD} |",
+    f"||비밀번호||{PASSWORD}||",
+    f"+---+---+\n| ID | PW |\n+---+---+\n| a | {PASSWORD} |",
     f"서버 | 아이디 | 비밀번호\nweb1 | root | {PASSWORD}",
     f"id,password\nadmin,{PASSWORD}\nkim,{PASSWORD}",
     f"ID\tPW\nadmin\t{PASSWORD}",

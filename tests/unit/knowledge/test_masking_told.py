@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from knowledge.masking import mask
 
@@ -50,6 +52,8 @@ TOLD = [
     (f"비밀번호는 “{PASSWORD}”입니다", PASSWORD),
     (f"계정 admin 비밀번호 {PASSWORD}", PASSWORD),
     ("wifi 비밀번호 -> korea1234!", "korea1234!"),
+    ("비밀번호 ▶ korea1234", "korea1234"),
+    (f"env: {{DB_PASSWORD: {PASSWORD}}}", PASSWORD),
     ("PW = korea1234 이며 변경 금지", "korea1234"),
     ("**비밀번호**: korea1234", "korea1234"),
     (f"- **Password**: `{PASSWORD}`", PASSWORD),
@@ -71,6 +75,7 @@ PAIRED = [
     "admin / P@ssw0rd123 (ID/PW)",
     "관리자 계정(admin/P@ssw0rd123)으로 접속",
     "login: admin / P@ssw0rd123",
+    "와이파이: office / P@ssw0rd123",
     "Log in with admin / P@ssw0rd123",
     "username: admin password: P@ssw0rd123",
 ]
@@ -216,3 +221,18 @@ def test_masking_what_is_masked_changes_nothing(text: str) -> None:
 def test_an_invisible_character_changes_only_its_own_line() -> None:
     text = "\ufeff# 제목\n가\u200b나\n비밀\u200b번호: hunter2Secret!\n"
     assert mask(text) == "\ufeff# 제목\n가\u200b나\n비밀번호: [masked:password]\n"
+
+
+_GLUE = ("\n", " ", "|", ",", "\t", ": ", "비밀번호", "PW", "900101", "-", "1234567", "주민등록번호", "ID/PW", "\u200b")
+_PIECES = st.sampled_from(
+    [*PUNCTUATED, *(t for t, _ in TOLD), *PAIRED, *BELOW, *COMMANDS, *(t for t, _ in KEYS), *HARMLESS, *_GLUE]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(_PIECES, st.text(max_size=12)), max_size=12))
+def test_any_mixture_keeps_its_lines_and_is_stable(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    once = mask(text)
+    assert once.count("\n") == text.count("\n")
+    assert mask(once) == once
