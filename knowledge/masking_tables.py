@@ -20,6 +20,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _LABEL_CHARS = 40
+_WIDEST_GAP = 12  # cells between a label and its value
 _EDGE_MARKS = " \t*_`:："
 _RULE_CELL = re.compile(r"[\s:=+-]*")
 _GRID_LINE = re.compile(r"\s*\+[+=-]{2,}\s*")
@@ -50,7 +51,7 @@ def _mask_by_labels(rows: list[list[str]], mask: Callable[[str], str], *, first:
         before = list(row)
         for column, cell in enumerate(row):
             beside = column - 1
-            while beside > 0 and (not row[beside].strip() or row[beside] == cell):
+            while beside > max(0, column - _WIDEST_GAP) and (not row[beside].strip() or row[beside] == cell):
                 beside -= 1  # empty cells, and merged ones, which are repeated
             label = _label(row[beside]) if beside >= 0 else ""
             for name in (label, headers.get(column, "")):
