@@ -5,7 +5,8 @@ the number of lines stays, so that line numbers of the masked text are those of 
 there: `[masked:aws-key]`.
 
 What is masked: keys and tokens whose issuers gave them a recognisable form, private key blocks, passwords in URLs and
-headers, values assigned to secret-like names (`masking_assignments`), and personal numbers (`masking_personal`).
+headers, values assigned to secret-like names (`masking_assignments`), told in sentences (`masking_told`), given to
+commands (`masking_commands`) or standing in cells (`masking_tables`), and personal numbers (`masking_personal`).
 What is not: placeholders, variables, calls and types, and telephone numbers, because the contact lines of regulations
 are what people ask for. A rule runs only when one of its hints occurs in the text, which keeps ordinary text cheap.
 """
