@@ -38,9 +38,11 @@ INLINE_ITEMS = 3
 INLINE_BYTES = 200_000
 # readers in native code, and files that unpack: one that crashes or grows must not take the owner with it
 NEVER_INLINE = frozenset(
-    [".pdf", ".hwp", ".hwpx", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx"]
-    + [".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp"]
-)
+    [
+        ".pdf", ".hwp", ".hwpx", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx",
+        ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp",
+    ]
+)  # fmt: skip
 VECTORS_REMOVED_AT_ONCE = 2_000
 
 ProgressHook = Callable[[Progress], None]
