@@ -24,7 +24,7 @@ from knowledge.types import EvidenceKind
 
 # Share of answerable questions that may fall below the "weak" band. Of code people also ask with a commit message or a
 # line of a log, which may hold no word of the code.
-MAX_FALSE_REFUSALS: Mapping[EvidenceKind, float] = {"docs": 0.065, "code": 0.08}
+MAX_FALSE_REFUSALS: Mapping[EvidenceKind, float] = {"docs": 0.063, "code": 0.08}
 # Share of unanswerable questions in the "ok" band.
 MAX_FALSE_ANSWERS: Mapping[EvidenceKind, float] = {"docs": 0.20, "code": 0.25}
 _FOLDS = 5  # for questions that name no source
@@ -104,7 +104,7 @@ def calibrate_examples(examples: Sequence[LabelledFeatures], fingerprint: Finger
     off_topic = sorted(p for p, e in zip(held_out, measured, strict=True) if e.off_topic)
     weak_from = _weak_threshold(answerable, off_topic or unanswerable, MAX_FALSE_REFUSALS[fingerprint.kind])
     ok_from = max(
-        weak_from, 0.5, _reached_by(unanswerable or off_topic, 1.0 - MAX_FALSE_ANSWERS[fingerprint.kind]) + 1e-4
+        weak_from, 0.5, _quantile(unanswerable or off_topic, 1.0 - MAX_FALSE_ANSWERS[fingerprint.kind]) + 1e-4
     )
     return Calibration(
         fingerprint=fingerprint,
@@ -137,14 +137,7 @@ def _weak_threshold(answerable: Sequence[float], hopeless: Sequence[float], allo
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
-    """The value below which about `share` of the sorted values lie; 0 without values."""
-    if not ordered:
-        return 0.0
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-def _reached_by(ordered: Sequence[float], share: float) -> float:
-    """The value that `share` of the sorted values do not exceed, interpolated; 0 without values."""
+    """The value below which about `share` of the sorted values lie, interpolated; 0 without values."""
     if not ordered:
         return 0.0
     place = share * (len(ordered) - 1)
