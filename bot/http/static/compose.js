@@ -65,7 +65,10 @@ async function send(event) {
   try {
     const { url } = await call("POST", form.dataset.action, { text, key });
     key = crypto.randomUUID?.() ?? String(Math.random());
-    if ("needsMention" in form.dataset) return void location.assign(url);
+    if ("needsMention" in form.dataset) {
+      sessionStorage.setItem("asked", new URL(url, location.href).pathname);
+      return void location.assign(url);
+    }
     field.value = "";
     fit();
     focusEnd();

@@ -17,6 +17,16 @@ export function startLive() {
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
   addEventListener("pagehide", disconnect);
   if (!document.hidden) connect();
+  announceEarlyAnswer();
+}
+
+// A quick answer is in the page already when a new thread opens: no event brings it, so it is said here, a moment later
+// because screen readers pass over what a live region holds while the page loads.
+function announceEarlyAnswer() {
+  if (sessionStorage.getItem("asked") !== location.pathname) return;
+  sessionStorage.removeItem("asked");
+  const body = items.querySelector('.bot[data-state="final"] .body');
+  if (body) setTimeout(() => announce(say("answered", { text: body.textContent.trim().slice(0, 300) })), 300);
 }
 
 function connect() {
