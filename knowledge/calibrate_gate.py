@@ -14,6 +14,8 @@ from knowledge.retrieval.calibration import save_calibration
 from knowledge.retrieval.pipeline import KINDS, SearchPipeline
 from knowledge.types import EvidenceKind, Scope
 
+MIN_OF_EACH = 3  # fewer cannot be held out in turn; some dozens are what gives trustworthy thresholds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationOutcome:
@@ -61,10 +63,18 @@ def _calibrate_kind(
         scope = Scope.everything() if question.source is None else Scope.of(question.source)
         return pipeline.gate_features(question.question, scope=scope, kind=kind)
 
-    if len({question.answerable for question in own}) < 2:
-        reason = "needs questions that these sources answer and questions that they do not"
+    answered = sum(question.answerable for question in own)
+    if min(answered, len(own) - answered) < MIN_OF_EACH:
+        reason = (
+            f"needs at least {MIN_OF_EACH} questions that these sources answer and {MIN_OF_EACH} that they do not;"
+            f" the file has {answered} and {len(own) - answered}"
+        )
         return CalibrationOutcome(kind=kind, path=None, measured={}, reason=reason)
-    made = calibrate(own, features_of, pipeline.fingerprint(kind, Scope.everything()))
+    try:
+        made = calibrate(own, features_of, pipeline.fingerprint(kind, Scope.everything()))
+    except ValueError:  # what one sort of question found was nothing at all, so that there is nothing to weigh
+        reason = "needs more questions: of one sort none found anything in these sources"
+        return CalibrationOutcome(kind=kind, path=None, measured={}, reason=reason)
     path = folder / f"calibration-{kind}.json"
     save_calibration(made, path)
     return CalibrationOutcome(kind=kind, path=path, measured=made.measured)

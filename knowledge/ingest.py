@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from knowledge.catalog import Catalog
@@ -61,6 +61,7 @@ class SyncTools:
     clock: Callable[[], datetime]
     workers: int
     limits: ExtractionLimits
+    ocr_folder: Path  # raw OCR, unmasked: by the file's hash, so that a scan is read once
     on_step: Callable[[str], None]
 
 
@@ -212,6 +213,7 @@ class SourceSync:
                 content_hash=item.content_hash,
                 revision=version,
                 content=content,
+                ocr_folder=self._tools.ocr_folder,
             )
 
     # --- writing ----------------------------------------------------------------------------------

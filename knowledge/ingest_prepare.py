@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from knowledge.catalog_rows import PreparedDocument, document_id, with_ids
 from knowledge.errors import PermanentError
@@ -32,6 +32,7 @@ class PrepareTask:
     content_hash: str
     revision: str
     content: bytes
+    ocr_folder: Path | None = None
 
 
 def content_fingerprint(kind: SourceKind) -> str:
@@ -90,7 +91,7 @@ def _prepare_document(task: PrepareTask) -> PreparedDocument:
     from knowledge.extract import extract
     from knowledge.masking import mask
 
-    extraction = extract(task.content, name=task.uri)
+    extraction = extract(task.content, name=task.uri, ocr_folder=task.ocr_folder)
     blocks = _masked(extraction.blocks)
     document = Document(
         id=document_id(task.source, task.uri),

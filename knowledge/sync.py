@@ -84,6 +84,7 @@ class Syncer:
             clock=clock,
             workers=config.workers,
             limits=config.extraction_limits,
+            ocr_folder=config.data_dir / "ocr",
             on_step=on_step,
         )
 

@@ -170,6 +170,7 @@ def test_an_appendix_opens_as_a_table_with_its_numbers(person: Person) -> None:
 
 def test_a_code_question_opens_the_file_at_its_lines(person: Person) -> None:
     reply = person.ask(CODE_QUESTION)
+    expect(reply).to_have_class(re.compile(r"\banswer\b"))
     source = reply.locator(".sources a", has_text="billing/retries.py").first
     place = source.locator(".place").inner_text()
     found = re.search(r":(\d+)", place)

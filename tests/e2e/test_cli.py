@@ -250,7 +250,7 @@ def test_calibrating_on_own_questions_changes_what_is_judged(indexed):
     assert kinds["docs"]["measured"]["questions"] == {"answerable": 3, "unanswerable": 0, "off-topic": 3}
     assert Path(kinds["docs"]["file"]).is_file()
     assert kinds["code"]["file"] is None
-    assert "needs questions that these sources answer" in kinds["code"]["reason"]
+    assert "needs at least 3 questions that these sources answer" in kinds["code"]["reason"]
     assert indexed.json("status", "--json")["sources"][0]["calibrated"] is True
     assert indexed.json("search", "--json", "연차휴가는 며칠인가요?")["probability"] is not None
     Path(kinds["docs"]["file"]).unlink()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
+
 import pytest
 
 from knowledge.catalog_rows import PreparedDocument
 from knowledge.ingest_prepare import PrepareTask, prepare
+from tests.unit.knowledge.extract.scan_pages import condolence_page, needs_tesseract
+from tests.unit.knowledge.extract.test_scan import pdf_of
 
 PASSWORD = "hunter2Secret!"
 BODY = "MIIEowIBAAKCAQEA" + "aB3dE5fG7hJ9kL1mN3pQ5rS7"
@@ -57,3 +62,18 @@ def test_the_text_of_a_table_says_what_its_cells_say() -> None:
 def test_a_regulation_about_passwords_stays_as_it_is() -> None:
     text = "제1조(비밀번호) 비밀번호는 12자 이상으로 하고 180일마다 바꾼다.\n\n| 비밀번호 | 9자리 이상 |\n|---|---|\n"
     assert "[masked:" not in everything(prepared("a.md", text))
+
+
+@needs_tesseract
+def test_a_scan_is_read_once_and_its_raw_text_stays_private(tmp_path: Path) -> None:
+    task = PrepareTask(
+        source="docs", kind="documents", uri="scan.pdf", content_hash="h", revision="h",
+        content=pdf_of(condolence_page()), ocr_folder=tmp_path / "ocr",
+    )  # fmt: skip
+    first = prepare(task)
+    assert first.status == "indexed", first.reason
+    (record,) = (tmp_path / "ocr").iterdir()
+    assert stat.S_IMODE((tmp_path / "ocr").stat().st_mode) == 0o700
+    written = record.stat().st_mtime_ns
+    assert prepare(task).blocks == first.blocks
+    assert record.stat().st_mtime_ns == written
