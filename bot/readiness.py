@@ -74,9 +74,14 @@ def _health_of(tools: list[ToolStatus]) -> dict[str, object]:
 
 # --- haechi doctor --------------------------------------------------------------------------------
 
+_OPTIONAL_READERS = (
+    ("tesseract", "scans and pictures", "tesseract-ocr tesseract-ocr-kor"),
+    ("soffice", "old Word files (.doc)", "libreoffice-writer-nogui"),
+)
+
 
 def check_machine() -> Iterator[Check]:
-    """Python, SQLite and git."""
+    """Python, SQLite, git, and the programs that read scans and old Word files."""
     version = ".".join(str(part) for part in sys.version_info[:3])
     yield Check(
         name="python",
@@ -92,6 +97,14 @@ def check_machine() -> Iterator[Check]:
         detail=git or "not found",
         remedy="" if git else "install the Debian package git; repositories cannot be read without it",
     )
+    for program, reads, packages in _OPTIONAL_READERS:
+        found = shutil.which(program)
+        yield Check(  # not a problem: what they would read is reported as unread, file by file
+            name=program,
+            ok=True,
+            detail=found or f"not found, so that {reads} are left unread",
+            remedy="" if found else f"`make readers`, or install the Debian packages {packages}",
+        )
 
 
 def check_settings(settings: Settings) -> Iterator[Check]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.readiness import HEALTH_TTL_S, Readiness
+from bot.readiness import HEALTH_TTL_S, Readiness, check_machine
 from knowledge.types import ToolStatus
 from tests.fakes.chat_model import FakeChatModel
 from tests.unit.bot.times import Clock
@@ -46,3 +46,12 @@ async def test_tools_are_not_asked_at_every_look():
     clock.advance(HEALTH_TTL_S + 1)
     await readiness.health()
     assert tools.asked == 2
+
+
+def test_a_missing_reader_is_told_with_its_packages_but_is_no_problem(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    checks = {check.name: check for check in check_machine()}
+    assert checks["tesseract"].ok
+    assert "scans and pictures are left unread" in checks["tesseract"].detail
+    assert "tesseract-ocr-kor" in checks["tesseract"].remedy
+    assert not checks["git"].ok
