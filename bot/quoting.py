@@ -13,6 +13,7 @@ from knowledge.types import ScoredChunk
 
 MAX_DOCS_QUOTES = 3
 MAX_CODE_QUOTES = 2
+MIN_DOCS_QUOTES = 2  # the second piece is often the appendix with the number, in words that the question does not use
 NEAREST = 3
 CLOSE_BEHIND = (
     0.7  # a further chunk is quoted when it holds at least this share of the question's words that the first does
@@ -54,6 +55,7 @@ def nearest_sources(
 def choose_chunks(chunks: Sequence[ScoredChunk], terms: Sequence[str], analyze: Analyze) -> list[ScoredChunk]:
     """The first chunk, what it links to, and others of the same kind that hold about as many of the words asked for."""
     first = chunks[0]
+    is_docs = first.chunk.evidence_kind == "docs"
     wanted = set(terms)
 
     def held(scored: ScoredChunk) -> set[str]:
@@ -61,13 +63,15 @@ def choose_chunks(chunks: Sequence[ScoredChunk], terms: Sequence[str], analyze: 
 
     covered = held(first)
     enough = CLOSE_BEHIND * len(covered)
-    limit = MAX_CODE_QUOTES if first.chunk.evidence_kind == "code" else MAX_DOCS_QUOTES
+    limit = MAX_DOCS_QUOTES if is_docs else MAX_CODE_QUOTES
     chosen = [first]
     for scored in chunks[1:]:
         if len(chosen) == limit:
             break
         own = held(scored)
-        if scored.via == first.chunk.id or own - covered or (own and len(own) >= enough):
+        linked = scored.via == first.chunk.id or first.via == scored.chunk.id
+        next_best = is_docs and len(chosen) < MIN_DOCS_QUOTES and scored.chunk.evidence_kind == "docs"
+        if linked or next_best or own - covered or (own and len(own) >= enough):
             chosen.append(scored)
             covered |= own
     return chosen

@@ -20,7 +20,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "{source}: {ago} 색인, 커밋 {commit}",
         "en": "{source}: indexed {ago}, at commit {commit}",
     },
-    "not_indexed": {"ko": "{source}: 아직 색인하는 중입니다.", "en": "{source}: is still being indexed."},
+    "not_indexed": {
+        "ko": "{source}: 아직 색인되지 않았습니다. 색인이 돌고 있지 않으면 관리자가 `haechi ingest`를 실행해야 합니다.",
+        "en": "{source}: not indexed yet. Unless that is under way, an admin has to run `haechi ingest`.",
+    },
     "source_problem": {
         "ko": "{source}: 마지막 색인에 실패했습니다({problem})",
         "en": "{source}: the last sync failed ({problem})",
@@ -47,7 +50,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "Part of the search was not available: {tools}",
     },
     "tool_index": {"ko": "색인", "en": "the index"},
-    "tool_index_building": {"ko": "아직 만드는 중", "en": "still being built"},
+    "tool_index_building": {"ko": "아직 만들어지지 않음", "en": "not built yet"},
     "tool_keyword": {"ko": "낱말 검색", "en": "search by words"},
     "tool_dense": {"ko": "의미 검색", "en": "search by meaning"},
     "tool_catalog": {"ko": "색인 저장소", "en": "the catalog"},

@@ -20,6 +20,8 @@ from knowledge.errors import PermanentError
 from knowledge.types import Evidence, EvidenceKind, ScoredChunk
 
 RANKS = (1, 3, 5, 8)
+COLUMNS = ("id", "type", "source", "question", "answer_doc", "label", "must_contain")
+REQUIRED_COLUMNS = {"id", "type", "question", "answer_doc"}
 Search = Callable[["EvaluationQuestion"], Evidence]
 
 
@@ -95,9 +97,18 @@ def read_question_set(path: Path) -> list[EvaluationQuestion]:
     if path.suffix in (".jsonl", ".json"):
         return [_from_json(path, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     rows = list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
-    if not rows or not {"id", "type", "question"} <= set(rows[0]):
-        raise BadQuestionSet(f"{path}: the first line must name the columns id, type and question")
-    return [_from_row(row) for row in rows]
+    if not rows or not REQUIRED_COLUMNS.issubset(rows[0]):
+        raise BadQuestionSet(f"{path}: the first line must name the columns {', '.join(sorted(REQUIRED_COLUMNS))}")
+    if unknown := [name for name in rows[0] if name not in COLUMNS]:
+        raise BadQuestionSet(f'{path}: unknown column "{unknown[0]}"; the columns are {", ".join(COLUMNS)}')
+    questions = [_from_row(row) for row in rows]
+    for number, question in enumerate(questions, 2):
+        if question.is_answerable and not question.documents:
+            raise BadQuestionSet(
+                f"{path}:{number}: an answerable question needs an answer_doc;"
+                " the others have the type off-topic or unanswerable"
+            )
+    return questions
 
 
 def _from_row(row: Mapping[str, str | None]) -> EvaluationQuestion:

@@ -26,7 +26,8 @@ FORM_HEADERS = {"referrer-policy": "same-origin"}
 
 async def home(request: Request) -> Response:
     """Leads to the general channel."""
-    return RedirectResponse(f"/c/{GENERAL}", status_code=303)
+    chosen = _language_choice(request)
+    return chosen if chosen is not None else RedirectResponse(f"/c/{GENERAL}", status_code=303)
 
 
 async def channel(request: Request) -> Response:

@@ -37,7 +37,12 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Outcome]
     sources = (
         SourceConfig(name="rules", kind="documents", path=ROOT / "samples" / "rules"),
         SourceConfig(name="shop", kind="repository", path=shop),
-        SourceConfig(name="haechi", kind="repository", path=ROOT, exclude=("samples/", "tests/", "requirements*.lock")),
+        SourceConfig(
+            name="haechi",
+            kind="repository",
+            path=ROOT,
+            exclude=("samples/", "tests/", "benchmarks/", "README*.md", "requirements*.lock"),
+        ),
     )
     config = KnowledgeConfig(
         data_dir=folder / "data", sources=sources, embedders=DEFAULT_EMBEDDERS, ollama_url="http://127.0.0.1:9"

@@ -75,3 +75,18 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
     path.write_text('{"id": "q"}\n', encoding="utf-8")
     with pytest.raises(BadQuestionSet, match=r"queries\.jsonl:1"):
         read_question_set(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("id\ttype\tquestion\na\texact\t연차?\n", "must name the columns answer_doc, id, question, type"),
+        ("id\ttype\tquestion\tanswer_doc\tdocument\na\texact\t연차?\ta.md\tb\n", 'unknown column "document"'),
+        ("id\ttype\tquestion\tanswer_doc\na\texact\t연차?\t\n", ":2: an answerable question needs an answer_doc"),
+    ],
+)
+def test_a_set_that_could_only_score_zero_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "questions.tsv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadQuestionSet, match=told):
+        read_question_set(path)

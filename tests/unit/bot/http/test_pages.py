@@ -265,6 +265,8 @@ async def test_language_follows_the_browser_and_the_toggle(site: Site) -> None:
         korean = await client.get("/c/general", headers={"accept-language": "en"})
         assert '<html lang="ko">' in korean.text
         assert "# 일반" in korean.text
+        at_root = await client.get("/?lang=en")
+        assert "=en" in at_root.headers["set-cookie"]
         nonsense = await client.get("/c/general?lang=xx")
         assert "set-cookie" not in nonsense.headers
 
