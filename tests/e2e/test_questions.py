@@ -90,8 +90,8 @@ def test_the_set_is_large_enough_and_covers_every_kind_of_question() -> None:
     ("group", "figure", "floor"),
     [
         ("answerable", "hit@1", 0.75),
-        ("answerable", "hit@5", 0.93),
-        ("answerable", "judged_ok", 0.60),
+        ("answerable", "hit@5", 0.95),
+        ("answerable", "judged_ok", 0.65),
         ("exact-term", "hit@1", 0.90),
         ("exact-term", "hit@5", 1.00),
         ("paraphrase", "hit@5", 0.90),
@@ -107,7 +107,7 @@ def test_figures_stay_above_their_floors(outcomes: list[Outcome], group: str, fi
 
 
 @pytest.mark.parametrize(
-    ("group", "figure", "ceiling"), [("answerable", "refused", 0.10), ("unanswerable", "judged_ok", 0.30)]
+    ("group", "figure", "ceiling"), [("answerable", "refused", 0.07), ("unanswerable", "judged_ok", 0.30)]
 )
 def test_figures_stay_below_their_ceilings(outcomes: list[Outcome], group: str, figure: str, ceiling: float) -> None:
     assert summarise(outcomes)[group].to_json()[figure] <= ceiling, told(outcomes)
