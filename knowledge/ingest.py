@@ -43,7 +43,6 @@ NEVER_INLINE = frozenset(
         ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp",
     ]
 )  # fmt: skip
-VECTORS_REMOVED_AT_ONCE = 2_000
 
 ProgressHook = Callable[[Progress], None]
 Stage = Literal["discover", "read", "embed", "done"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -146,9 +145,3 @@ class ChunkLookup(Protocol):
 
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         """(source, vector space key) -> (chunks whose vector is missing, chunks in all)."""
-
-
-class SourceFactory(Protocol):
-    """Builds the adapter of a source; kept behind a protocol so that tests can pass their own."""
-
-    def __call__(self, name: str, root: Path) -> Source: ...

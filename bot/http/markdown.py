@@ -7,7 +7,7 @@ Markers like [2] become links to the evidence when the post has a citation of th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,8 +21,6 @@ from bot.http.highlight import highlight_fence
 from bot.http.html import Html
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
-
-CiteLink = Callable[[int], Html]
 
 
 def render_markdown(text: str, cite_links: Mapping[int, Html], *, table_label: str) -> Html:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import math
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,9 +102,3 @@ def _is_stroked(item: Any) -> bool:
     if not raw.FPDFPath_GetDrawMode(item.raw, ctypes.byref(fill), ctypes.byref(stroke)):
         return False
     return bool(stroke.value)
-
-
-def bounds(chars: Iterable[Char]) -> tuple[float, float, float, float]:
-    """(x0, y0, x1, y1) around all of `chars`."""
-    x0s, y0s, x1s, y1s = zip(*((char.x0, char.y0, char.x1, char.y1) for char in chars), strict=True)
-    return min(x0s), min(y0s), max(x1s), max(y1s)

@@ -19,7 +19,6 @@ _TOKEN = re.compile(
 )
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)")
 _WEEKDAYS = "월화수목금토일"
-_DATE_LETTERS = re.compile(r"[ymdhsa]", re.I)
 _MAX_CODE_CHARS = 300
 
 Token = tuple[str, str]
