@@ -21,7 +21,7 @@ from bot.errors import BotError
 from bot.stopping import STOPPING, interrupt_on_sigterm, run_until_stopped, tell
 
 if TYPE_CHECKING:
-    from bot.app import Services
+    from bot.services import Services
     from bot.session import Session
     from bot.settings import Settings
 
@@ -301,7 +301,7 @@ async def _session() -> AsyncIterator[Session]:
 
 def _open_services(settings: Settings) -> AbstractAsyncContextManager[Services]:
     """The services, for when this process becomes the owner; what another one carries out needs none of the imports."""
-    from bot.app import open_services
+    from bot.services import open_services
 
     return open_services(settings)
 

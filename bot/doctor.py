@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.app import build_model, embedder_dimensions, knowledge_config
 from bot.errors import ConfigError
 from bot.persona import find_persona, load_persona
 from bot.readiness import Check, check_machine, check_settings
+from bot.services import build_model, embedder_dimensions, knowledge_config
 from bot.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
 

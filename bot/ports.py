@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Protocol
 
-from bot.types import ChatTurn, Delivery, Message, Reply, ThreadRef
+from bot.types import ChatTurn, Command, Delivery, Message, Reply, ThreadRef
 from knowledge.types import ToolStatus
 
 Receive = Callable[[Delivery], Awaitable[None]]
 """Saves a delivery durably and returns; an adapter acknowledges to its platform only after that."""
+
+
+class PlatformState(Protocol):
+    """What an adapter must still know after a restart, such as cursors. Durable when `put` returns."""
+
+    def get(self, key: str) -> str | None:
+        """The last value put under `key`."""
+
+    def put(self, key: str, value: str) -> None:
+        """Keeps `value` in place of an earlier one."""
 
 
 class ReplyStream(Protocol):
@@ -44,6 +54,12 @@ class ChatPlatform(Protocol):
 
     async def respond_private(self, thread: ThreadRef, user_id: str, markdown: str) -> None:
         """Shows text to one person only."""
+
+    async def answer_command(self, command: Command, markdown: str) -> None:
+        """Shows text to whoever gave the command, and to nobody else where the platform allows that."""
+
+    async def show_progress(self, command: Command, markdown: str, *, post_id: str | None) -> str:
+        """Shows how far a command has got: posts when `post_id` is None, else replaces; returns the post's id."""
 
     async def react(self, message: Message, emoji: str) -> None:
         """A sign of life on a message: "eyes" when work starts, "white_check_mark" or "x" when it ended."""

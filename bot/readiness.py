@@ -19,7 +19,8 @@ from typing import Protocol
 from bot.data_folder import DataFolder
 from bot.errors import BotError, DataFolderBusy
 from bot.ports import ChatModel
-from bot.settings import Settings, SourceSettings
+from bot.settings import Settings
+from bot.settings_sections import SourceSettings
 from knowledge.types import ToolStatus
 
 HEALTH_TTL_S = 10.0

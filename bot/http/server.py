@@ -18,13 +18,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bot.errors import AddressUnavailable
 from bot.http import api, stream, views
 from bot.http.context import Context, KnowledgeReader
 from bot.http.errors import error_response
+from bot.http.machine import MachineDoor
 from bot.http.patience import PatientProtocol
 from bot.http.security import SECURITY_HEADERS, Guard, Sessions, TokenThrottle, hosts_and_origins
 from bot.platforms.web import WebPlatform
@@ -47,6 +48,7 @@ def build_http(
     examples: Sequence[str] = (),
     indexing: Callable[[], Progress | None] = lambda: None,
     public_url: str | None = None,
+    machine_routes: Sequence[BaseRoute] = (),
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     new_id: Callable[[], str] = lambda: secrets.token_hex(6),
 ) -> Starlette:
@@ -54,7 +56,8 @@ def build_http(
 
     `allowed_hosts` are names in the address bar besides 127.0.0.1, localhost and that of `public_url`. `scope` is what
     readers of the page may see. `examples` are questions offered in an empty channel. `health` returns a mapping with
-    "status" ("ok", "degraded" or "down"); `indexing` the last step of a running sync.
+    "status" ("ok", "degraded" or "down"); `indexing` the last step of a running sync. `machine_routes` are
+    served beside the page and check their callers themselves.
     """
     hosts, origins = hosts_and_origins(allowed_hosts, public_url)
     sessions = Sessions(token, clock=clock) if token else None
@@ -62,7 +65,7 @@ def build_http(
     guard = Middleware(Guard, allowed_hosts=hosts, own_origins=origins, sessions=sessions, throttle=throttle)
     app = Starlette(
         routes=_routes(),
-        middleware=[guard],
+        middleware=[Middleware(MachineDoor, routes=machine_routes), guard],
         exception_handlers={HTTPException: _http_error, Exception: _crash},
     )
     app.state.context = Context(

@@ -77,9 +77,12 @@ LAYERS = {
             "bot.platforms",
             "bot.http",
             "bot.web_posts",
+            "bot.platform_state",
         ],
         "composition": [
             "bot.app",
+            "bot.services",
+            "bot.compose",
             "bot.cli",
             "bot.__main__",
             "bot.worker",
@@ -138,7 +141,7 @@ def test_bot_reaches_knowledge_through_its_door_its_types_and_its_errors_only():
     extra = {
         "bot.cli": ("knowledge.evaluate",),
         "bot.operations": ("knowledge.evaluate",),
-        "bot.app": ("knowledge.analysis", "knowledge.embed.registry", "knowledge.sources.git"),  # builds the adapters
+        "bot.services": ("knowledge.analysis", "knowledge.embed.registry", "knowledge.sources.git"),  # builds the adapters
     }
     wrong = {}
     for module, path in modules("bot").items():

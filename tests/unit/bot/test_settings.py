@@ -133,7 +133,7 @@ def test_a_token_comes_from_the_environment_or_a_file_and_is_never_shown(tmp_pat
     ("web", "words"),
     [
         ("token_env = 'NOT_SET_ANYWHERE'", "names NOT_SET_ANYWHERE, but that environment variable is not set"),
-        ("token_env = 'sk-secret value'", "must be the name of an environment variable, not the token itself"),
+        ("token_env = 'sk-secret value'", "must be the name of an environment variable, not the secret itself"),
         ("token_file = 'gone'", "web.token_file"),
         ("token_env = 'A'\ntoken_file = 'b'", "token_file and token_env are both set"),
     ],

@@ -1,0 +1,181 @@
+"""Everything that works on the data folder, built in one place and closed in order."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.answering import Answering, ModelSetup
+from bot.control import Report
+from bot.errors import ConfigError
+from bot.logging_setup import add_log_file, remove_log_file
+from bot.operations import KnowledgeOperations
+from bot.persona import Persona, find_persona, load_persona
+from bot.query_log import QueryLog
+from bot.readiness import Readiness
+from bot.settings import Settings
+from bot.sources import Permalink, SourceLinks
+from bot.store import Store
+from knowledge.analysis import analyze, analyze_query
+from knowledge.api import ExtractionLimits, Knowledge, KnowledgeConfig
+from knowledge.embed.registry import DEFAULT_EMBEDDERS, build_embedder
+from knowledge.sources.git import GitSource
+from knowledge.types import EvidenceKind
+
+
+def utc_now() -> datetime:
+    """The time now, aware."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """A random id: 16 hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
+@dataclass(slots=True, kw_only=True)
+class Services:
+    """Everything that works on the data folder; open as long as this process owns it."""
+
+    settings: Settings
+    store: Store
+    knowledge: Knowledge
+    persona: Persona
+    answering: Answering
+    query_log: QueryLog
+    operations: KnowledgeOperations
+    readiness: Readiness
+
+    async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+        return await self.operations.call(method, params, report)
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """The services on a data folder that this process has locked. Raises ConfigError, StoreError, KnowledgeError."""
+    persona = load_persona(find_persona(settings.answers.persona, settings.config_file))
+    config = knowledge_config(settings)
+    log_file = add_log_file(settings.data_dir)
+    try:
+        store = await asyncio.to_thread(Store.open, settings.data_dir / "bot.sqlite3", clock=utc_now)
+        try:
+            knowledge = await asyncio.to_thread(Knowledge.open, config, clock=utc_now)
+            model = build_model(settings)
+            try:
+                yield _compose(settings, store, knowledge, persona, model)
+            finally:
+                if model is not None:
+                    await model.model.close()
+                await asyncio.to_thread(knowledge.close)
+        finally:
+            store.close()
+    finally:
+        remove_log_file(log_file)
+
+
+def knowledge_config(settings: Settings) -> KnowledgeConfig:
+    """What `knowledge` needs of the settings. Raises ConfigError for an embedder that does not exist."""
+    chosen: dict[EvidenceKind, tuple[str, ...] | None] = {
+        "docs": settings.embedding.documents,
+        "code": settings.embedding.code,
+    }
+    embedders = {kind: DEFAULT_EMBEDDERS[kind] if names is None else names for kind, names in chosen.items()}
+    for kind, names in embedders.items():
+        key = "embedding.documents" if kind == "docs" else "embedding.code"
+        for name in names:
+            try:
+                build_embedder(name, ollama_url=settings.embedding.ollama_url)
+            except ValueError as error:
+                raise ConfigError(f"{settings.config_file}: {key}: {error}.") from None
+    return KnowledgeConfig(
+        data_dir=settings.data_dir,
+        sources=settings.source_configs(),
+        embedders=embedders,
+        ollama_url=settings.embedding.ollama_url,
+        chroma_url=settings.chroma.url,
+        vector_cache=settings.embedding.vector_cache,
+        workers=settings.ingest.workers,
+        extraction_limits=ExtractionLimits(
+            wall_s=settings.ingest.file_time_limit_s,
+            memory_bytes=settings.ingest.file_memory_limit_mb * 1_000_000,
+            wall_setting="ingest.file_time_limit_s",
+            memory_setting="ingest.file_memory_limit_mb",
+        ),
+    )
+
+
+def embedder_dimensions(settings: Settings, name: str) -> int:
+    """Length of an embedder's vectors; loads its model or asks its server. Raises ModelMissing or ToolDown."""
+    return build_embedder(name, ollama_url=settings.embedding.ollama_url).space.dim
+
+
+def build_model(settings: Settings) -> ModelSetup | None:
+    """The chat model of the settings, or None; building it asks no server."""
+    if settings.model.provider == "none":
+        return None
+    from bot.llm.ollama import OllamaChat, OllamaOptions
+    from bot.prompting import REPLY_TOKENS
+
+    model = settings.model
+    options = OllamaOptions(
+        num_ctx=model.num_ctx,
+        max_reply_tokens=REPLY_TOKENS,
+        temperature=model.temperature,
+        first_token_timeout_s=model.first_token_timeout_s,
+        total_timeout_s=model.total_timeout_s,
+        max_concurrent=settings.answers.concurrency,
+    )
+    return ModelSetup(
+        model=OllamaChat(model.name, url=model.url, clock=utc_now, options=options), num_ctx=model.num_ctx
+    )
+
+
+def _compose(
+    settings: Settings, store: Store, knowledge: Knowledge, persona: Persona, model: ModelSetup | None
+) -> Services:
+    sources = settings.source_configs()
+    query_log = QueryLog(store, clock=utc_now)
+    answering = Answering(
+        knowledge=knowledge,
+        persona=persona,
+        model=model,
+        link=SourceLinks.of(
+            sources,
+            permalinks=_permalinks(settings),
+            page_url=settings.page_url if settings.web.enabled or settings.public_url else None,
+        ),
+        analyze=analyze,
+        analyze_query=analyze_query,
+        clock=utc_now,
+        top_k=settings.search.top_k,
+    )
+    operations = KnowledgeOperations(
+        knowledge=knowledge,
+        answering=answering,
+        query_log=query_log,
+        source_names=tuple(source.name for source in sources),
+        default_top_k=settings.search.top_k,
+    )
+    return Services(
+        settings=settings,
+        store=store,
+        knowledge=knowledge,
+        persona=persona,
+        answering=answering,
+        query_log=query_log,
+        operations=operations,
+        readiness=Readiness(knowledge=knowledge, model=model.model if model else None, clock=utc_now),
+    )
+
+
+def _permalinks(settings: Settings) -> dict[str, Permalink]:
+    return {
+        source.name: GitSource(source.name, source.path, source.branch, source.include, source.exclude).permalink
+        for source in settings.source_configs()
+        if source.kind == "repository" and source.path is not None
+    }

@@ -1,0 +1,197 @@
+"""The sections of haechi.toml, one class each, frozen; docs/configuration.md says what their keys mean."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, model_validator
+
+from bot.settings_check import (
+    Problem,
+    require_distinct,
+    require_link_template,
+    require_patterns,
+    require_url,
+)
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Section(BaseModel):
+    """A part of the configuration.
+
+    A section that needs a secret names it in SECRETS and has two keys for it, NAME_env and NAME_file: a secret never
+    stands in the file itself. `load_settings` reads them; `secret` gives them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    SECRETS: ClassVar[tuple[str, ...]] = ()
+    KEY_SECRETS: ClassVar[frozenset[str]] = frozenset()  # those of several lines: private keys
+    _secrets: dict[str, SecretStr] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_place_for_each_secret(self) -> Self:
+        for name in self.SECRETS:
+            env, file = getattr(self, f"{name}_env"), getattr(self, f"{name}_file")
+            if env is not None and file is not None:
+                raise Problem(f"{name}_file", f"and {name}_env are both set; keep one of them")
+            if env is not None and not _ENV_NAME.fullmatch(env):
+                raise Problem(f"{name}_env", "must be the name of an environment variable, not the secret itself")
+        return self
+
+    @property
+    def is_used(self) -> bool:
+        """Whether its secrets have to be there."""
+        return True
+
+    def names_secret(self, name: str) -> bool:
+        """Whether the configuration says where the secret stands."""
+        return getattr(self, f"{name}_env") is not None or getattr(self, f"{name}_file") is not None
+
+    def secret(self, name: str) -> SecretStr | None:
+        """The secret, read when the settings were loaded; None when the configuration names none."""
+        return self._secrets.get(name)
+
+
+class SourceSettings(Section):
+    """One `[[sources]]` entry."""
+
+    name: str
+    kind: Literal["documents", "repository"]
+    path: Path | None = None
+    url: str | None = None
+    title: str | None = None
+    branch: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    link_template: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not _SLUG.fullmatch(self.name):
+            raise Problem("name", "must be a slug: a-z, 0-9, '.', '_' or '-', at most 64; other names go into title")
+        if self.url is not None:
+            raise Problem("url", "is not supported yet: this version reads local folders and clones, so set path")
+        if self.path is None:
+            raise Problem("path", "is missing: the folder with the documents, or the local clone of the repository")
+        if self.branch is not None and self.kind != "repository":
+            raise Problem("branch", 'belongs to kind = "repository"; remove it')
+        require_patterns("include", self.include)
+        require_patterns("exclude", self.exclude)
+        if self.link_template is not None:
+            require_link_template("link_template", self.link_template)
+        return self
+
+
+class EmbeddingSettings(Section):
+    """`[embedding]`: None stands for the embedders that were measured to be best."""
+
+    documents: tuple[str, ...] | None = None
+    code: tuple[str, ...] | None = None
+    ollama_url: str = "http://127.0.0.1:11434"
+    vector_cache: Path | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        require_url("ollama_url", self.ollama_url)
+        require_distinct("documents", self.documents or ())
+        require_distinct("code", self.code or ())
+        return self
+
+
+class IngestSettings(Section):
+    """`[ingest]`."""
+
+    workers: int = Field(default=2, ge=1, le=64)
+    at_start: bool = True
+    file_time_limit_s: float = Field(default=600.0, ge=1.0)
+    file_memory_limit_mb: int = Field(default=2000, ge=300)
+
+
+class ModelSettings(Section):
+    """`[model]`."""
+
+    provider: Literal["none", "ollama"] = "none"
+    url: str = "http://127.0.0.1:11434"
+    name: str = ""
+    num_ctx: int = Field(default=8192, ge=1024, le=1_048_576)
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    first_token_timeout_s: float = Field(default=120.0, gt=0)
+    total_timeout_s: float = Field(default=300.0, gt=0)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        require_url("url", self.url)
+        if self.provider != "none" and not self.name:
+            raise Problem("name", 'is missing: the model to use, for example "qwen3:8b"')
+        return self
+
+
+class WebSettings(Section):
+    """`[web]`: `sources` None means all of them."""
+
+    enabled: bool = True
+    host: str = "127.0.0.1"
+    port: int = Field(default=8765, ge=0, le=65535)
+    token_env: str | None = None
+    token_file: Path | None = None
+    sources: tuple[str, ...] | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+    SECRETS: ClassVar[tuple[str, ...]] = ("token",)
+
+    @property
+    def is_used(self) -> bool:
+        return self.enabled
+
+    @property
+    def token(self) -> SecretStr | None:
+        """The page token, read when the settings were loaded."""
+        return self.secret("token")
+
+    @property
+    def is_loopback(self) -> bool:
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+class SearchSettings(Section):
+    """`[search]`."""
+
+    top_k: int = Field(default=8, ge=1, le=100)
+
+
+class AnswerSettings(Section):
+    """`[answers]`."""
+
+    concurrency: int = Field(default=2, ge=1, le=32)
+    max_question_chars: int = Field(default=4000, ge=50, le=100_000)
+    persona: Path | None = None
+
+
+class ChromaSettings(Section):
+    """`[chroma]`: without a url it runs inside this process."""
+
+    url: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.url is not None:
+            require_url("url", self.url)
+        return self
+
+
+class LogSettings(Section):
+    """`[log]`."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
