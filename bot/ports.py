@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Protocol
 
-from bot.types import ChatTurn, Command, Delivery, Message, Reply, ThreadRef
+from bot.types import ChatTurn, Command, Delivery, Diagnosis, Message, Reply, ThreadRef
 from knowledge.types import ToolStatus
 
 Receive = Callable[[Delivery], Awaitable[None]]
@@ -24,6 +24,9 @@ class PlatformState(Protocol):
 
 class ReplyStream(Protocol):
     """A reply that grows while it is written. What was shown is never lost: a failed edit keeps the last text."""
+
+    async def status(self, words: str) -> None:
+        """Shows what is going on ("searching", "third in the queue") until text or the next status takes its place."""
 
     async def append(self, markdown: str) -> None:
         """Adds text that has passed its check."""
@@ -72,6 +75,9 @@ class ChatPlatform(Protocol):
 
     async def check(self) -> ToolStatus:
         """Whether the platform can be used now."""
+
+    async def diagnose(self, channel_ids: Sequence[str]) -> Sequence[Diagnosis]:
+        """What `haechi doctor` shows: tokens, scopes, events, membership in the given channels, slash commands."""
 
     async def close(self) -> None:
         """Ends `listen` and releases connections."""

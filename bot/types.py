@@ -13,6 +13,8 @@ Language = Literal["ko", "en"]
 RefusalReason = Literal["no_evidence", "weak_evidence", "tool_down", "uncited", "not_allowed"]
 Vote = Literal["up", "down", "wrong"]
 ReplyKind = Literal["answer", "refusal", "error"]
+MessageEvent = Literal["posted", "edited", "deleted", "system"]
+AnswerLength = Literal["short", "normal", "long"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ class Message:
     attachments: tuple[Attachment, ...]
     posted_at: datetime
     delivery_id: str  # the same for every delivery of the same post
+    event: MessageEvent = "posted"  # "system": joins, leaves, topic changes and other posts that nobody wrote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +152,16 @@ class ChatTurn:
 
     role: Literal["system", "user", "assistant"]
     content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """One line of `haechi doctor` about a platform or another part. `remedy` is empty when all is well."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

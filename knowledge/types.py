@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -100,6 +100,9 @@ class Locator:
     symbol: str | None = None  # qualified name, e.g. "PaymentService.retry"
     first_block: int | None = None  # index into the document's blocks, from 0, inclusive
     last_block: int | None = None
+    valid_from: date | None = None  # the day on which this wording came into force, where the document says so
+    valid_until: date | None = None  # the day from which a later wording holds; None: still in force as far as known
+    doubtful: tuple[str, ...] = ()  # words of this chunk that OCR read with low confidence, those with digits first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +201,15 @@ class VectorSpace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """A definition that calls another one, in one line."""
+
+    signature: str
+    symbol: str | None
+    locator: Locator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredChunk:
     """A chunk with its place in every ranking."""
 
@@ -210,6 +222,7 @@ class ScoredChunk:
     rerank: float | None = None  # higher is better
     features: Mapping[str, float] = field(default_factory=dict)
     via: str | None = None  # id of the chunk that linked to this one
+    callers: tuple[Caller, ...] = ()  # of a definition: what calls it, best first, bounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
