@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -18,11 +18,13 @@ from bot.ports import ChatModel
 from bot.quoting import nearest_sources, quote_evidence
 from bot.routing import Routed, route, search_text
 from bot.sources import Link, ToolHistory, cite, freshness, unfinished
-from bot.types import Answer, Citation, Language, Refusal, RefusalReason
+from bot.types import Answer, AnswerLength, Citation, Language, Message, Refusal, RefusalReason
 from bot.wording import word
 from knowledge.errors import CatalogCorrupt, ModelMissing, TransientError
 from knowledge.masking import mask
 from knowledge.types import Evidence, EvidenceKind, Scope, SourceStatus, ToolStatus, Verdict
+
+Waiting = Callable[[int], Awaitable[None]]
 
 _SEARCH_TOOLS = ("dense", "keyword", "catalog")
 
@@ -79,12 +81,24 @@ class Answering:
         self.tools = ToolHistory()
 
     async def answer(
-        self, text: str, *, scope: Scope, kind: EvidenceKind | None = None, release: Release | None = None
+        self,
+        text: str,
+        *,
+        scope: Scope,
+        kind: EvidenceKind | None = None,
+        release: Release | None = None,
+        thread: Sequence[Message] = (),
+        language: Language | None = None,
+        length: AnswerLength = "normal",
+        waiting: Waiting | None = None,
     ) -> Outcome:
-        """The outcome for a question. `release` gets text that may be shown before the whole answer is there."""
+        """The outcome for a question. `release` gets text that may be shown before the whole answer is there.
+
+        `thread` is what was said before, oldest first; `waiting` is told the place in the queue for the model.
+        """
         routed = route(text)
         routed = replace(routed, question=mask(routed.question), kind=kind if kind is not None else routed.kind)
-        language = language_of(routed.question)
+        language = language or language_of(routed.question)
         try:
             evidence = await asyncio.to_thread(
                 self._knowledge.search, search_text(routed.question), scope=scope, top_k=self._top_k, kind=routed.kind
