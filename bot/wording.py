@@ -10,6 +10,8 @@ from bot.types import Language
 _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "sources": {"ko": "출처", "en": "Sources"},
     "nearest": {"ko": "가장 가까운 자료(답의 근거는 아님)", "en": "Nearest sources (not evidence for an answer)"},
+    "open": {"ko": "열기", "en": "open"},
+    "error_number": {"ko": "오류 번호: `{id}`", "en": "Error number: `{id}`"},
     "page": {"ko": "{n}쪽", "en": "page {n}"},
     "more_rows": {
         "ko": "(이 표의 {n}개 행은 줄였습니다. 출처에서 전체를 보세요.)",

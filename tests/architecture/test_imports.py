@@ -63,6 +63,9 @@ LAYERS = {
             "bot.sources",
             "bot.wording",
             "bot.json_forms",
+            "bot.reply_text",
+            "bot.channels",
+            "bot.limits",
         ],
         "adapters": [
             "bot.settings",
