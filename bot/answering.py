@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from bot.doubt import PageImageLink, doubt_notes
 from bot.excerpt import Analyze
 from bot.generating import Generated, Release, generate
 from bot.persona import Persona, language_of
-from bot.ports import ChatModel
+from bot.model_chain import ModelChain, ModelPool
 from bot.quoting import nearest_sources, quote_evidence
 from bot.routing import Routed, route, search_text
 from bot.sources import Link, ToolHistory, cite, freshness, unfinished
@@ -47,14 +48,6 @@ class Outcome:
     language: Language
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSetup:
-    """A chat model and the window that its prompts must fit."""
-
-    model: ChatModel
-    num_ctx: int
-
-
 class Answering:
     """Answers questions; holds no state but since when tools have been down."""
 
@@ -63,21 +56,23 @@ class Answering:
         *,
         knowledge: KnowledgeSearch,
         persona: Persona,
-        model: ModelSetup | None,
+        models: ModelPool,
         link: Link,
         analyze: Analyze,
         analyze_query: Analyze,
         clock: Callable[[], datetime],
         top_k: int,
+        page_image: PageImageLink | None = None,
     ) -> None:
         self._knowledge = knowledge
         self._persona = persona
-        self._model = model
+        self._models = models
         self._link = link
         self._analyze = analyze
         self._analyze_query = analyze_query
         self._clock = clock
         self._top_k = top_k
+        self._page_image = page_image
         self.tools = ToolHistory()
 
     async def answer(
@@ -109,8 +104,9 @@ class Answering:
         self.tools.note(evidence.tools)
         terms = tuple(await asyncio.to_thread(self._analyze_query, search_text(routed.question)))
         question = _Question(routed.question, language, evidence, tuple(statuses), terms)
-        if self._model is not None and evidence.chunks and evidence.verdict.decision != "none":
-            answer = await self._generated(question, self._model, release)
+        chain = self._models.chat_model("code" if evidence.route == "code" else "docs")
+        if chain is not None and evidence.chunks and evidence.verdict.decision != "none":
+            answer = await self._generated(question, chain, release)
         else:
             answer = await asyncio.to_thread(self._ungenerated, question)
         return Outcome(answer=answer, evidence=evidence, question=routed.question, language=language)
@@ -176,12 +172,12 @@ class Answering:
         )
         return self._answer(question, f"{opening}\n\n{quotes}", citations, model=None)
 
-    async def _generated(self, question: _Question, setup: ModelSetup, release: Release | None) -> Answer:
+    async def _generated(self, question: _Question, setup: ModelChain, release: Release | None) -> Answer:
         weak = question.evidence.verdict.decision == "weak"
         made = await generate(
             question.text,
             question.evidence.chunks,
-            model=setup.model,
+            model=setup,
             num_ctx=setup.num_ctx,
             persona=self._persona,
             language=question.language,
@@ -201,7 +197,7 @@ class Answering:
         if made.failure is not None:
             notes.append(word("model_broke_off", question.language, reason=str(made.failure).rstrip(".")))
         citations = self._cited(question, made.cited)
-        return self._answer(question, made.text.strip(), citations, model=setup.model.name, notes=notes)
+        return self._answer(question, made.text.strip(), citations, model=setup.name, notes=notes)
 
     def _without_model(self, question: _Question, made: Generated) -> Answer:
         """What is given when the model does not answer: the evidence itself where it is good enough."""
@@ -231,13 +227,14 @@ class Answering:
     ) -> Answer:
         used = {citation.locator.source for citation in citations}
         fresh = freshness(question.statuses, used, now=self._clock(), language=question.language)
+        doubts = doubt_notes(text, citations, language=question.language, page_image=self._page_image)
         return Answer(
             text=text,
             citations=citations,
             refusal=None,
             verdict=question.evidence.verdict,
             route=question.evidence.route,
-            degraded=(*notes, *self._degraded(question), *fresh),
+            degraded=(*notes, *doubts, *self._degraded(question), *fresh),
             model=model,
         )
 

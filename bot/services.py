@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.answering import Answering, ModelSetup
+from bot.answering import Answering
+from bot.compose_models import build_models
 from bot.control import Report
 from bot.errors import ConfigError
 from bot.logging_setup import add_log_file, remove_log_file
+from bot.model_chain import ModelPool
 from bot.operations import KnowledgeOperations
 from bot.persona import Persona, find_persona, load_persona
 from bot.query_log import QueryLog
@@ -46,6 +48,7 @@ class Services:
     store: Store
     knowledge: Knowledge
     persona: Persona
+    models: ModelPool
     answering: Answering
     query_log: QueryLog
     operations: KnowledgeOperations
@@ -65,12 +68,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         store = await asyncio.to_thread(Store.open, settings.data_dir / "bot.sqlite3", clock=utc_now)
         try:
             knowledge = await asyncio.to_thread(Knowledge.open, config, clock=utc_now)
-            model = build_model(settings)
+            models = build_models(settings, clock=utc_now)
             try:
-                yield _compose(settings, store, knowledge, persona, model)
+                yield _compose(settings, store, knowledge, persona, models)
             finally:
-                if model is not None:
-                    await model.model.close()
+                await models.close()
                 await asyncio.to_thread(knowledge.close)
         finally:
             store.close()
@@ -114,41 +116,20 @@ def embedder_dimensions(settings: Settings, name: str) -> int:
     return build_embedder(name, ollama_url=settings.embedding.ollama_url).space.dim
 
 
-def build_model(settings: Settings) -> ModelSetup | None:
-    """The chat model of the settings, or None; building it asks no server."""
-    if settings.model.provider == "none":
-        return None
-    from bot.llm.ollama import OllamaChat, OllamaOptions
-    from bot.prompting import REPLY_TOKENS
-
-    model = settings.model
-    options = OllamaOptions(
-        num_ctx=model.num_ctx,
-        max_reply_tokens=REPLY_TOKENS,
-        temperature=model.temperature,
-        first_token_timeout_s=model.first_token_timeout_s,
-        total_timeout_s=model.total_timeout_s,
-        max_concurrent=settings.answers.concurrency,
-    )
-    return ModelSetup(
-        model=OllamaChat(model.name, url=model.url, clock=utc_now, options=options), num_ctx=model.num_ctx
-    )
-
-
-def _compose(
-    settings: Settings, store: Store, knowledge: Knowledge, persona: Persona, model: ModelSetup | None
-) -> Services:
+def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Persona, models: ModelPool) -> Services:
     sources = settings.source_configs()
     query_log = QueryLog(store, clock=utc_now)
+    links = SourceLinks.of(
+        sources,
+        permalinks=_permalinks(settings),
+        page_url=settings.page_url if settings.web.enabled or settings.public_url else None,
+    )
     answering = Answering(
         knowledge=knowledge,
         persona=persona,
-        model=model,
-        link=SourceLinks.of(
-            sources,
-            permalinks=_permalinks(settings),
-            page_url=settings.page_url if settings.web.enabled or settings.public_url else None,
-        ),
+        models=models,
+        link=links,
+        page_image=links.page_image,
         analyze=analyze,
         analyze_query=analyze_query,
         clock=utc_now,
@@ -158,6 +139,7 @@ def _compose(
         knowledge=knowledge,
         answering=answering,
         query_log=query_log,
+        models=models,
         source_names=tuple(source.name for source in sources),
         default_top_k=settings.search.top_k,
     )
@@ -166,10 +148,11 @@ def _compose(
         store=store,
         knowledge=knowledge,
         persona=persona,
+        models=models,
         answering=answering,
         query_log=query_log,
         operations=operations,
-        readiness=Readiness(knowledge=knowledge, model=model.model if model else None, clock=utc_now),
+        readiness=Readiness(knowledge=knowledge, models=models, clock=utc_now),
     )
 
 

@@ -45,6 +45,15 @@ class SourceLinks:
                 return found
         return f"{self.page_url}/evidence/{quote(chunk_id, safe='')}#cited" if self.page_url else None
 
+    def page_image(self, chunk_id: str, page: int) -> str | None:
+        """The address of the picture of a page; None without the bot's own page."""
+        return f"{self.page_url}{page_image_path(chunk_id, page)}" if self.page_url else None
+
+
+def page_image_path(chunk_id: str, page: int) -> str:
+    """The path of the picture of a page on the bot's own page."""
+    return f"/evidence/{quote(chunk_id, safe='')}/page/{page}"
+
 
 def fill_link(template: str, locator: Locator) -> str:
     """The template with {uri}, {revision}, {start_line}, {end_line}, {page} filled in; unknown ones become empty."""

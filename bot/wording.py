@@ -30,6 +30,14 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "{source}: 마지막 색인에 실패했습니다({problem})",
         "en": "{source}: the last sync failed ({problem})",
     },
+    "doubtful_page": {
+        "ko": "스캔 문서에서 읽은 글자입니다. {uri}의 {n}쪽에서 다음을 확인하세요: {words}{address}",
+        "en": "From a scan, check page {n} of {uri}; these words were hard to read: {words}{address}",
+    },
+    "doubtful_scan": {
+        "ko": "스캔 문서에서 읽은 글자입니다. {uri}에서 다음을 확인하세요: {words}.",
+        "en": "From a scan, check {uri}; these words were hard to read: {words}.",
+    },
     "just_now": {"ko": "방금", "en": "just now"},
     "minutes": {"ko": "{n}분 전", "en": "{n} min ago"},
     "hours": {"ko": "{n}시간 전", "en": "{n} h ago"},

@@ -20,6 +20,8 @@ from knowledge.index.reconcile import Reconciled, reconcile
 from knowledge.index.spaces import EmbedderShelf, RecordedEmbedder
 from knowledge.index.vector_cache import VectorCache
 from knowledge.lookup import find_documents, read_section
+from knowledge.page_images import PageImage as PageImage
+from knowledge.page_images import PageImages
 from knowledge.passages import CodeSource, passage_of
 from knowledge.ports import Embedder, Reranker, Source, VectorIndex
 from knowledge.status import check_tools, source_status
@@ -110,6 +112,7 @@ class Knowledge:
         self._keywords = FtsKeywordIndex(catalog)
         self._pipeline: SearchPipeline | None = None
         self._calibrations: Calibrations | None = adapters.calibrations
+        self._page_images = PageImages()
         self._building = threading.Lock()
         self._syncer = Syncer(
             config=config,
@@ -168,6 +171,18 @@ class Knowledge:
         return passage_of(
             self._catalog, chunk, generations, config=config, code_source=lambda: self._code_source(config)
         )
+
+    def page_image(self, chunk_id: str, page: int, *, scope: Scope) -> PageImage:
+        """Page `page` of the document that a chunk comes from, as a picture.
+
+        Raises NotFound as `passage` does, for pages that are not there or hold something masked, and ContentChanged
+        when the file is not the indexed one any more; UnreadableFile, UnsupportedFormat, SourceMissing.
+        """
+        passage = self.passage(chunk_id, scope=scope)
+        if passage.evidence_kind != "docs" or passage.locator is None:
+            raise NotFound(f"{passage.uri} has no pages.")
+        config = self._config.source(passage.source)
+        return self._page_images.get(passage.locator, page, passage.blocks, source=lambda: self._build_source(config))
 
     # --- keeping up to date -----------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 from knowledge.types import Block, Chunk, ChunkDraft, EvidenceKind, Locator
@@ -20,8 +20,17 @@ GENERATION_SHIFT = 32  # chunks.number = generation << 32 | n
 CHUNK_COLUMNS = """
     c.number, c.id, c.generation, c.ordinal, c.kind, c.part_of, c.label, c.symbol, c.symbol_kind, c.signature,
     c.start_line, c.end_line, c.page, c.first_block, c.last_block, c.anchors, c.tokens, c.text, c.index_text,
+    c.family, c.valid_from, c.doubtful,
     d.id AS document_id, d.uri, d.revision, d.title
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtfulWord:
+    """A word that OCR read with low confidence, and the page on which it stands."""
+
+    text: str
+    page: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +40,7 @@ class IndexedDraft:
     id: str
     draft: ChunkDraft
     tokens: tuple[str, ...]
+    doubtful: tuple[DoubtfulWord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +128,7 @@ def _frozen(value: Any) -> Any:
 def as_chunk(row: sqlite3.Row, *, sources: Mapping[int, str], kinds: Mapping[str, EvidenceKind]) -> Chunk:
     """The chunk of a row of CHUNK_COLUMNS; `sources` maps generations to their sources."""
     source = sources[row["generation"]]
+    doubtful = json.loads(row["doubtful"] or "[]")
     return Chunk(
         id=row["id"],
         document_id=row["document_id"],
@@ -135,6 +146,9 @@ def as_chunk(row: sqlite3.Row, *, sources: Mapping[int, str], kinds: Mapping[str
             symbol=row["symbol"],
             first_block=row["first_block"],
             last_block=row["last_block"],
+            valid_from=None if row["valid_from"] is None else date.fromisoformat(row["valid_from"]),
+            doubtful=tuple(word for word, _ in doubtful),
+            doubtful_pages=tuple(page for _, page in doubtful),
         ),
         ordinal=row["ordinal"],
         tokens=row["tokens"],
@@ -143,6 +157,7 @@ def as_chunk(row: sqlite3.Row, *, sources: Mapping[int, str], kinds: Mapping[str
         title=row["title"],
         symbol_kind=row["symbol_kind"],
         signature=row["signature"],
+        family=row["family"],
     )
 
 

@@ -13,14 +13,14 @@ from knowledge.catalog_rows import IndexedDraft, PreparedDocument, document_id, 
 
 _PLACE_COLUMNS = (
     "ordinal, kind, part_of, label, symbol, symbol_kind, signature, start_line, end_line, page, first_block, "
-    "last_block, regulation, anchors, text"
+    "last_block, regulation, anchors, text, family, valid_from, doubtful"
 )
 _UPDATE_CHUNK = (
     "UPDATE chunks SET " + ", ".join(f"{name.strip()} = ?" for name in _PLACE_COLUMNS.split(",")) + " WHERE number = ?"
 )
 _INSERT_CHUNK = (
     f"INSERT INTO chunks ({_PLACE_COLUMNS}, number, generation, id, document, tokens, index_text) "
-    f"VALUES ({', '.join('?' * 21)})"
+    f"VALUES ({', '.join('?' * 24)})"
 )
 
 
@@ -216,4 +216,9 @@ def _place_values(ordinal: int, indexed: IndexedDraft) -> tuple[object, ...]:
         draft.regulation,
         json.dumps(draft.anchors, ensure_ascii=False),
         draft.text,
+        draft.family,
+        None if draft.valid_from is None else draft.valid_from.isoformat(),
+        json.dumps([[word.text, word.page] for word in indexed.doubtful], ensure_ascii=False)
+        if indexed.doubtful
+        else None,
     )

@@ -9,6 +9,7 @@
     |   +-- SourceEmpty           a source that had documents offers none any more
     |   +-- UnknownSource         no source of that name in the configuration or in the scope
     |   +-- NotFound              no such document, label or chunk in the scope
+    |   |   +-- ContentChanged    it is there, but its content is not what was indexed
     |   +-- ModelMissing          the embedding model is not installed; the message names it
     |   +-- BadInput              the embedder or another tool rejected this input
     |   +-- CatalogCorrupt        the catalog cannot be read
@@ -62,6 +63,10 @@ class UnknownSource(PermanentError):
 
 class NotFound(PermanentError):
     """No such document, label or chunk within the scope."""
+
+
+class ContentChanged(NotFound):
+    """The file holds something else than what was indexed."""
 
 
 class ModelMissing(PermanentError):

@@ -89,6 +89,7 @@ def failed_item(*, source: str, uri: str, content_hash: str, revision: str, reas
 def _prepare_document(task: PrepareTask) -> PreparedDocument:
     from knowledge.chunking import chunk_document
     from knowledge.extract import extract
+    from knowledge.ingest_doubt import with_doubtful_words
     from knowledge.masking import mask
 
     extraction = extract(task.content, name=task.uri, ocr_folder=task.ocr_folder)
@@ -119,7 +120,7 @@ def _prepare_document(task: PrepareTask) -> PreparedDocument:
         extractor=extraction.extractor,
         warnings=tuple(mask(warning) for warning in warnings),
         blocks=blocks,
-        drafts=tuple(with_ids(task.source, task.uri, drafts, _tokens(drafts))),
+        drafts=with_doubtful_words(with_ids(task.source, task.uri, drafts, _tokens(drafts)), blocks),
     )
 
 

@@ -9,41 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from pathlib import Path
 from typing import Literal
 
-SourceKind = Literal["documents", "repository"]
-EvidenceKind = Literal["docs", "code"]
+from knowledge.types_sources import EVIDENCE_KIND as EVIDENCE_KIND
+from knowledge.types_sources import Discovered as Discovered
+from knowledge.types_sources import Discovery as Discovery
+from knowledge.types_sources import EvidenceKind as EvidenceKind
+from knowledge.types_sources import Part as Part
+from knowledge.types_sources import RemoteConfig as RemoteConfig
+from knowledge.types_sources import SkippedItem as SkippedItem
+from knowledge.types_sources import SourceConfig as SourceConfig
+from knowledge.types_sources import SourceKind as SourceKind
+
 BlockKind = Literal["heading", "paragraph", "table", "note"]
 ChunkKind = Literal["article", "appendix", "section", "definition", "window"]
 Decision = Literal["ok", "weak", "none"]
 ToolState = Literal["ok", "degraded", "down"]
 DocumentStatus = Literal["indexed", "failed", "skipped"]
 
-EVIDENCE_KIND: Mapping[str, EvidenceKind] = {"documents": "docs", "repository": "code"}
 MAX_FILE_BYTES = 256 * 1024 * 1024  # a larger document is not read
 
 
 # --- what is read ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceConfig:
-    """One `[[sources]]` entry: a folder of documents or a git repository."""
-
-    name: str  # slug, [a-z0-9._-]{1,64}
-    kind: SourceKind
-    path: Path | None = None
-    url: str | None = None
-    title: str | None = None
-    branch: str | None = None
-    include: tuple[str, ...] = ()  # gitignore patterns; empty means everything
-    exclude: tuple[str, ...] = ()
-    link_template: str | None = None  # e.g. "https://wiki/{uri}#L{start_line}"
-
-    @property
-    def evidence_kind(self) -> EvidenceKind:
-        return EVIDENCE_KIND[self.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +90,16 @@ class Locator:
     valid_from: date | None = None  # the day on which this wording came into force, where the document says so
     valid_until: date | None = None  # the day from which a later wording holds; None: still in force as far as known
     doubtful: tuple[str, ...] = ()  # words of this chunk that OCR read with low confidence, those with digits first
+    doubtful_pages: tuple[int | None, ...] = ()  # the page on which each of them stands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSite:
+    """A name that a chunk calls: on which line first, and on what ("" for a plain call, "new" for a constructor)."""
+
+    name: str  # without its receiver
+    line: int  # from 1
+    receivers: tuple[str, ...] = ("",)  # last name before the dot: `order.gate.send()` has "gate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +128,14 @@ class ChunkDraft:
     regulation: str | None = None
     anchors: tuple[str, ...] = ()
     refers_to: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()  # simple names of what a definition calls, for the callers table
+    call_sites: tuple[CallSite, ...] = ()  # what a definition calls, each name once, for the callers table
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Simple names of what is called, in order."""
+        return tuple(site.name for site in self.call_sites)
+    family: str | None = None  # name that all revisions of this regulation share, without dates and spaces
+    valid_from: date | None = None  # the day on which this revision came into force, where the document says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +155,7 @@ class Chunk:
     title: str  # the document's title
     symbol_kind: str | None = None
     signature: str | None = None
+    family: str | None = None  # of a regulation: the name that all its revisions within the source share
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -258,32 +263,6 @@ class Evidence:
 
 
 # --- what is kept up to date ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discovered:
-    """One item that a source offers now: its uri and a hash that changes exactly when its content does."""
-
-    uri: str
-    content_hash: str
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedItem:
-    """An item that is left out on purpose."""
-
-    uri: str
-    reason: str  # says what to do where something can be done
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery:
-    """Everything that a source holds at `revision`; what is absent from `items` and was known is gone."""
-
-    revision: str
-    items: tuple[Discovered, ...]
-    skipped: tuple[SkippedItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

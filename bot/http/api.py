@@ -72,9 +72,9 @@ async def thread(request: Request) -> Response:
     posts = context_of(request).platform.posts
     channel_id, root_id = request.path_params["channel_id"], request.path_params["root_id"]
     found = await asyncio.to_thread(posts.thread, channel_id, root_id, limit=POSTS_GIVEN)
-    if not found:
-        return error_response(request, 404, "not_found_text")
     reader_id = reader_of(request).author.id
+    if not any(post.visible_to(reader_id) for post in found):
+        return error_response(request, 404, "not_found_text")
     return JSONResponse({"posts": [_post_json(post, reader_id) for post in found if post.visible_to(reader_id)]})
 
 
@@ -123,7 +123,8 @@ async def evidence(request: Request) -> Response:
         return error_response(request, 404, "evidence_gone")
     except TransientError:
         return error_response(request, 503, "evidence_failed")
-    html = await asyncio.to_thread(evidence_html, passage, reader, window=PANEL, full_path=evidence_path(chunk_id))
+    full_path = evidence_path(chunk_id)
+    html = await asyncio.to_thread(evidence_html, passage, reader, window=PANEL, full_path=full_path, chunk_id=chunk_id)
     return JSONResponse({"title": evidence_title(passage), "html": html})
 
 

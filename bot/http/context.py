@@ -21,6 +21,7 @@ from bot.http.security import Sessions, TokenThrottle, cookie_header
 from bot.http.texts import say
 from bot.platforms.web import WebPlatform
 from bot.types import Author
+from knowledge.api import PageImage
 from knowledge.types import DocumentSummary, Passage, Progress, Scope
 
 PERSON_COOKIE = "haechi_person"
@@ -36,6 +37,9 @@ class KnowledgeReader(Protocol):
 
     def passage(self, chunk_id: str, *, scope: Scope) -> Passage:
         """The document around a chunk. Raises NotFound when it is gone or outside `scope`."""
+
+    def page_image(self, chunk_id: str, page: int, *, scope: Scope) -> PageImage:
+        """A page as a picture. Raises NotFound, ContentChanged and what reading the file raises."""
 
     def list_documents(self, *, scope: Scope) -> Sequence[DocumentSummary]:
         """All documents within `scope`."""

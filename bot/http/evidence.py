@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from bot.http.highlight import highlight_lines
 from bot.http.html import Child, Html, el
+from bot.http.page_pictures import marked_doubtful, page_pictures, picture_link
 from bot.http.posts_html import Reader
 from knowledge.types import Block, Locator, Passage
 
@@ -33,11 +34,16 @@ PANEL = Window(blocks=60, lines=120)
 PAGE = Window(blocks=2000, lines=5000)
 
 
-def evidence_html(passage: Passage, reader: Reader, *, window: Window, full_path: str | None) -> Html:
-    """Header and text of `passage`; `full_path` links to the page that shows more."""
-    render = _code if passage.evidence_kind == "code" else _document
-    text = render(passage, reader, window)
-    return el("div", _header(passage, reader, full_path), text, class_=f"evidence {passage.evidence_kind}")
+def evidence_html(
+    passage: Passage, reader: Reader, *, window: Window, full_path: str | None, chunk_id: str | None = None
+) -> Html:
+    """Header and text of `passage`, the chunk `chunk_id`; `full_path` links to the page that shows more."""
+    if passage.evidence_kind == "code":
+        text = _code(passage, reader, window)
+    else:
+        text = _document(passage, reader, window, page_pictures(passage, reader, chunk_id))
+    header = _header(passage, reader, full_path, picture_link(passage, reader, chunk_id))
+    return el("div", header, text, class_=f"evidence {passage.evidence_kind}")
 
 
 def evidence_title(passage: Passage) -> str:
@@ -59,7 +65,7 @@ def safe_original(url: str | None) -> str | None:
     return url if parts.scheme in ("http", "https") and parts.netloc else None
 
 
-def _header(passage: Passage, reader: Reader, full_path: str | None) -> Html:
+def _header(passage: Passage, reader: Reader, full_path: str | None, picture: Html | None) -> Html:
     kind = "commit" if passage.evidence_kind == "code" else "revision"
     revision = el("span", reader.say(kind, id=passage.revision[:SHORT_COMMIT_CHARS]), title=passage.revision)
     original = safe_original(passage.url)
@@ -68,11 +74,12 @@ def _header(passage: Passage, reader: Reader, full_path: str | None) -> Html:
         links.append(_outside(original, reader.say("open_original")))
     if full_path:
         links.append(_outside(full_path, reader.say("open_full")))
+    links.append(picture)
     return el(
         "header",
         el("h2", evidence_title(passage), id="evidence-title", tabindex="-1"),
         el("p", [el("span", fact) for fact in _facts(passage, reader)], revision, class_="facts"),
-        el("p", links, class_="links") if links else None,
+        el("p", links, class_="links") if any(links) else None,
     )
 
 
@@ -104,7 +111,7 @@ def _line_range(locator: Locator | None, reader: Reader) -> str | None:
 # --- documents ------------------------------------------------------------------------------------
 
 
-def _document(passage: Passage, reader: Reader, window: Window) -> Html:
+def _document(passage: Passage, reader: Reader, window: Window, pictures: Sequence[Html]) -> Html:
     blocks = passage.blocks
     first, last = _cited_blocks(passage)
     start, stop = _around(first, last, len(blocks), window.blocks)
@@ -115,15 +122,17 @@ def _document(passage: Passage, reader: Reader, window: Window) -> Html:
         parts.append(el("p", reader.say("left_out", n=start), class_="left-out"))
     page: int | None = None
     cited: list[Child] = []
+    doubtful = passage.locator.doubtful if passage.locator else ()
     for number in range(start, stop):
         block = blocks[number]
         into = cited if first is not None and last is not None and first <= number <= last else parts
         if block.page is not None and block.page != page:
             into.append(el("p", reader.say("page_n", n=block.page), class_="page-mark"))
             page = block.page
-        into.append(_block(block, reader))
+        into.append(_block(block, reader, doubtful if into is cited else ()))
         if number == last:
             parts.append(el("section", cited, id="cited", class_="cited", aria_label=reader.say("cited_part")))
+            parts.extend(pictures)
     if stop < len(blocks):
         parts.append(el("p", reader.say("left_out", n=len(blocks) - stop), class_="left-out"))
     return el("div", parts, class_="document prose")
@@ -143,19 +152,21 @@ def _around(first: int | None, last: int | None, total: int, margin: int) -> tup
     return max(0, first - margin), min(total, last + 1 + margin)
 
 
-def _block(block: Block, reader: Reader) -> Html:
-    if block.kind == "heading":
-        return el(f"h{min(6, 2 + (block.level or 1))}", block.text)
+def _block(block: Block, reader: Reader, doubtful: Sequence[str]) -> Html:
     if block.kind == "table" and block.rows:
-        return _table(block.rows, reader)
+        return _table(block.rows, reader, doubtful)
+    text = marked_doubtful(block.text, doubtful)
+    if block.kind == "heading":
+        return el(f"h{min(6, 2 + (block.level or 1))}", text)
     if _ARTICLE.match(block.text) and len(block.text) <= MAX_ARTICLE_LINE_CHARS:
-        return el("p", block.text, class_="article")
-    return el("p", block.text, class_="note" if block.kind == "note" else None)
+        return el("p", text, class_="article")
+    return el("p", text, class_="note" if block.kind == "note" else None)
 
 
-def _table(rows: Sequence[Sequence[str]], reader: Reader) -> Html:
-    head = el("thead", el("tr", [el("th", cell, scope="col") for cell in rows[0]])) if len(rows) > 1 else None
-    body = rows[1:] if head else rows
+def _table(rows: Sequence[Sequence[str]], reader: Reader, doubtful: Sequence[str]) -> Html:
+    marked = [[marked_doubtful(cell, doubtful) for cell in row] for row in rows]
+    head = el("thead", el("tr", [el("th", cell, scope="col") for cell in marked[0]])) if len(rows) > 1 else None
+    body = marked[1:] if head else marked
     return el(
         "div",
         el("table", head, el("tbody", [el("tr", [el("td", cell) for cell in row]) for row in body])),

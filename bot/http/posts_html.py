@@ -16,6 +16,7 @@ from bot.types import Author, Citation, Language, Vote
 from bot.web_posts import Post, ThreadSummary
 
 EXCERPT_CHARS = 180
+_PAGE_IMAGE = re.compile(r"https?://[^\s/]+(?:/[^\s/]+)*?(?P<path>/evidence/[0-9a-f]{32}/page/\d+)")
 VOTES: tuple[Vote, ...] = ("up", "down", "wrong")
 
 
@@ -158,7 +159,18 @@ def _working(post: Post, reader: Reader) -> Html | None:
 
 
 def _notices(post: Post) -> Html | None:
-    return el("ul", [el("li", notice) for notice in post.notices], class_="notices") if post.notices else None
+    return el("ul", [el("li", _notice(notice)) for notice in post.notices], class_="notices") if post.notices else None
+
+
+def _notice(notice: str) -> Html:
+    """A notice; the address of a page's picture becomes a link on this site."""
+    pieces: list[Child] = []
+    end = 0
+    for found in _PAGE_IMAGE.finditer(notice):
+        link = el("a", found[0], href=found["path"], target="_blank", rel="noopener")
+        pieces += [notice[end : found.start()], link]
+        end = found.end()
+    return flat([*pieces, notice[end:]])
 
 
 def _sources(post: Post, reader: Reader) -> list[Html]:

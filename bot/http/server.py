@@ -26,6 +26,7 @@ from bot.http import api, stream, views
 from bot.http.context import Context, KnowledgeReader
 from bot.http.errors import error_response
 from bot.http.machine import MachineDoor
+from bot.http.page_image import page_image
 from bot.http.patience import PatientProtocol
 from bot.http.security import SECURITY_HEADERS, Guard, Sessions, TokenThrottle, hosts_and_origins
 from bot.platforms.web import WebPlatform
@@ -143,6 +144,7 @@ def _routes() -> list[Route | Mount]:
         Route("/", views.home),
         Route("/c/{channel_id}", views.channel),
         Route("/c/{channel_id}/t/{root_id}", views.thread),
+        Route("/evidence/{chunk_id}/page/{page:int}", page_image),
         Route("/evidence/{chunk_id:path}", views.evidence),
         Route("/login", views.login, methods=["GET", "POST"]),
         Route("/healthz", views.healthz),

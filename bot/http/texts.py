@@ -81,6 +81,26 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "nearest": ("가장 가까운 자료 (답의 근거는 아닙니다)", "Nearest sources (not evidence for an answer)"),
     "source_n": ("근거 {n}: {what}", "Source {n}: {what}"),
     "page_n": ("{n}쪽", "p. {n}"),
+    "page_image": ("{n}쪽 이미지 보기", "Show page {n} as an image"),
+    "page_image_alt": ("{uri} {n}쪽의 이미지", "Image of page {n} of {uri}"),
+    "doubtful_words": (
+        "스캔에서 읽은 글자라 확실하지 않습니다. 이미지와 비교하세요: {words}",
+        "Read from a scan and uncertain; compare with the image: {words}",
+    ),
+    "page_changed": (
+        "색인한 뒤에 파일이 바뀌어서 이 쪽을 보여 줄 수 없습니다. 다시 물어보면 지금 내용으로 답합니다.",
+        "The file has changed since it was indexed, so this page is not shown. Ask again to get an answer from what"
+        " stands now.",
+    ),
+    "page_not_shown": (
+        "이 쪽은 이미지로 보여 줄 수 없습니다. 없는 쪽이거나, 가려야 할 정보가 있는 쪽입니다. 원본을 여세요.",
+        "This page cannot be shown as an image: it is not there, or holds something that has to stay masked. Open the"
+        " original.",
+    ),
+    "page_failed": (
+        "지금은 이 쪽을 이미지로 만들 수 없습니다. 잠시 뒤에 다시 열거나 원본을 여세요.",
+        "The image of this page could not be made just now. Try again in a while, or open the original.",
+    ),
     "feedback": ("이 답이 어땠나요?", "How was this answer?"),
     "vote_up": ("도움이 됐어요", "Helpful"),
     "vote_down": ("도움이 안 됐어요", "Not helpful"),

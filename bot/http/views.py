@@ -43,6 +43,7 @@ async def channel(request: Request) -> Response:
     threads = await asyncio.to_thread(
         context.platform.posts.threads,
         site.channel.id,
+        reader_id=site.reader.author.id,
         limit=THREADS_SHOWN + 1,
         before_seq=int(before) if before.isdecimal() and len(before) < 18 else None,
     )
@@ -59,9 +60,12 @@ async def thread(request: Request) -> Response:
     posts = context_of(request).platform.posts
     site = await _site(request)
     root_id = request.path_params["root_id"]
-    if site is None or await asyncio.to_thread(posts.summary, site.channel.id, root_id) is None:
+    if site is None:
         return error_response(request, 404, "not_found_text")
     author_id = site.reader.author.id
+    summary = await asyncio.to_thread(posts.summary, site.channel.id, root_id)
+    if summary is None or not summary.root.visible_to(author_id):
+        return error_response(request, 404, "not_found_text")
     found = await asyncio.to_thread(posts.thread, site.channel.id, root_id, limit=POSTS_SHOWN + 1)
     votes = await asyncio.to_thread(posts.votes_of, author_id, site.channel.id, root_id)
     cut = POSTS_SHOWN if len(found) > POSTS_SHOWN else None
@@ -75,15 +79,14 @@ async def evidence(request: Request) -> Response:
     if chosen is not None:
         return chosen
     context, reader = context_of(request), reader_of(request)
+    chunk_id = request.path_params["chunk_id"]
     try:
-        passage = await asyncio.to_thread(
-            context.knowledge.passage, request.path_params["chunk_id"], scope=context.scope
-        )
+        passage = await asyncio.to_thread(context.knowledge.passage, chunk_id, scope=context.scope)
     except NotFound:
         return error_response(request, 404, "evidence_gone")
     except TransientError:
         return error_response(request, 503, "evidence_failed")
-    html = await asyncio.to_thread(evidence_html, passage, reader, window=PAGE, full_path=None)
+    html = await asyncio.to_thread(evidence_html, passage, reader, window=PAGE, full_path=None, chunk_id=chunk_id)
     return HTMLResponse(plain_page(reader.language, evidence_title(passage), html, heading=reader.say("evidence")))
 
 

@@ -25,7 +25,7 @@ _EXTRACTORS = {
     "rtf": ("rtf", "extract_rtf"),
     "csv": ("csv_table", "extract_csv"),
 }
-EXTRACT_VERSION = "1"  # raise it whenever the blocks of some document change
+EXTRACT_VERSION = "2"  # raise it whenever the blocks of some document change
 
 
 def extract(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Extraction:

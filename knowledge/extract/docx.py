@@ -9,6 +9,7 @@ from knowledge.errors import NoText, UnreadableFile
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.docx_body import BodyReader, header_texts
 from knowledge.extract.docx_package import check_package
+from knowledge.extract.library_errors import LIBRARY_ERRORS
 from knowledge.types import Block, Extraction
 
 
@@ -48,17 +49,7 @@ def _open(content: bytes, *, name: str) -> Any:
         if document.element.body is None:
             raise UnreadableFile(f"{name} has no document body; save it again from Word.")
         return document
-    except (
-        PackageNotFoundError,
-        LxmlError,
-        KeyError,
-        ValueError,
-        AttributeError,
-        TypeError,
-        IndexError,
-        OSError,
-        RecursionError,
-    ) as error:
+    except (*LIBRARY_ERRORS, PackageNotFoundError, LxmlError) as error:
         # a part that is missing or is not what its relationship says ends in one of these inside python-docx
         raise UnreadableFile(
             f"{name} is damaged or not a usual Word document ({type(error).__name__}); "

@@ -33,7 +33,7 @@ def extract_image(content: bytes, *, name: str, ocr_folder: Path | None = None) 
     from knowledge.extract.pdf import assemble
     from knowledge.extract.pdf_layout import page_items
 
-    count = _count_pages(content, name=name)
+    count = count_pages(content, name=name)
     numbers = list(range(1, min(count, _MAX_PAGES) + 1))
     result = read_scans(
         content, numbers, lambda number: _render(content, number - 1, name=name), name=name, folder=ocr_folder
@@ -62,14 +62,16 @@ def extract_image(content: bytes, *, name: str, ocr_folder: Path | None = None) 
     )
 
 
-def _count_pages(content: bytes, *, name: str) -> int:
-    with _open(content, name=name) as image:
+def count_pages(content: bytes, *, name: str) -> int:
+    """How many pages the file has. Raises UnreadableFile."""
+    with open_picture(content, name=name) as image:
         if image.format == "GIF":  # an animation is one picture
             return 1
         return int(getattr(image, "n_frames", 1))
 
 
-def _open(content: bytes, *, name: str) -> Image:
+def open_picture(content: bytes, *, name: str) -> Image:
+    """The picture, of which only the head is read yet. Raises UnreadableFile for damaged and enormous ones."""
     import PIL.Image
 
     try:
@@ -93,7 +95,7 @@ def _render(content: bytes, index: int, *, name: str) -> Grey:
     import PIL.ImageOps
 
     try:
-        with warnings.catch_warnings(), _open(content, name=name) as image:
+        with warnings.catch_warnings(), open_picture(content, name=name) as image:
             warnings.simplefilter("ignore")
             image.seek(index)
             upright = PIL.ImageOps.exif_transpose(image)

@@ -95,13 +95,6 @@ def _without_lone_leaders(record: OcrRecord, lines: list[list[ReadWord]]) -> lis
     return [words if not line.leader or leads(words) else [] for line, words in zip(record.lines, lines, strict=True)]
 
 
-def is_doubtful_in(word: str, text: str) -> bool:
-    """Whether `word`, read with doubt somewhere on the page, stands in this text of that page."""
-    if not re.search(r"[A-Za-z\d]", word):
-        return word in text
-    return re.search(rf"(?<![A-Za-z\d.,]){re.escape(word)}(?![A-Za-z\d]|[.,]\d)", text) is not None
-
-
 def _is_worth_a_look(text: str) -> bool:
     """Single letters tell a reader nothing; figures always count."""
     return (

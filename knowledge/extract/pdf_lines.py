@@ -52,7 +52,8 @@ class Segment:
     def em(self) -> float:
         """Font size by the width of Hangul glyphs: boxes of different fonts differ in height at one size."""
         widths = [char.x1 - char.x0 for char in self.chars if "가" <= char.text <= "힣"]
-        return statistics.median(widths) if len(widths) >= 2 else 0.85 * self.size
+        width = statistics.median(widths) if len(widths) >= 2 else 0.0
+        return width if width > 0 else 0.85 * self.size  # glyphs without any width stand in damaged files
 
     @property
     def middle(self) -> float:

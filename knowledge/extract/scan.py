@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knowledge.extract.doubt import stands_in
 from knowledge.extract.ocr_record import OcrCache, OcrRecord
 from knowledge.extract.ocr_tesseract import TesseractFailed, require_tesseract
 from knowledge.types import Block
@@ -146,12 +147,10 @@ def _recognise_all(
 
 def mark_doubtful(blocks: Sequence[Block], doubtful: Mapping[int, Sequence[str]]) -> list[Block]:
     """The blocks with the doubtful words of their page that stand in them."""
-    from knowledge.extract.ocr_layout import is_doubtful_in
-
     marked = []
     for block in blocks:
         words = doubtful.get(block.page or 0, ())
-        here = tuple(word for word in words if is_doubtful_in(word, block.text))
+        here = tuple(word for word in words if stands_in(word, block.text))
         marked.append(replace(block, doubtful=here) if here else block)
     return marked
 

@@ -10,17 +10,13 @@ from typing import Any
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.docx_package import check_package
+from knowledge.extract.library_errors import LIBRARY_ERRORS
 from knowledge.extract.sheet_blocks import MAX_CELLS, MergedRange, Sheet, sheet_blocks
 from knowledge.extract.sheet_numbers import is_date_code, shown
 from knowledge.types import Block, Extraction
 
 MAX_SHEETS = 500
 _MAX_BYTES_WITH_STYLES = 48 * 1024 * 1024  # of XML; a larger workbook is read row by row, without merged cells
-# what the two libraries raise on damaged workbooks is whatever Python raises on them
-_LIBRARY_ERRORS = (
-    ValueError, KeyError, TypeError, IndexError, AttributeError, OSError, EOFError, AssertionError, RecursionError,
-    OverflowError, UnicodeError, ArithmeticError, SyntaxError, NotImplementedError, zipfile.BadZipFile, struct.error,
-)  # fmt: skip
 
 
 def extract_xlsx(content: bytes, *, name: str) -> Extraction:
@@ -41,7 +37,7 @@ def extract_xlsx(content: bytes, *, name: str) -> Extraction:
             book.close()
     except UnreadableFile:
         raise
-    except _LIBRARY_ERRORS as error:
+    except LIBRARY_ERRORS as error:
         raise _damaged(name, error) from error
     return _extraction("xlsx", "openpyxl", sheets, notes, remarks, name=name)
 
@@ -108,7 +104,9 @@ def extract_xls(content: bytes, *, name: str) -> Extraction:
         raise _damaged(name, error) from error
     except UnreadableFile:
         raise
-    except (*_LIBRARY_ERRORS, MemoryError) as error:
+    except LIBRARY_ERRORS as error:
+        raise _damaged(name, error) from error
+    except MemoryError as error:
         raise _damaged(name, error) from error
     return _extraction("xls", "xlrd", sheets, [], remarks, name=name)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
 from knowledge.errors import UnreadableFile
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.docx_package import check_package
+from knowledge.extract.library_errors import LIBRARY_ERRORS
 from knowledge.extract.merged_cells import SpannedCell, table_blocks, text_cell
 from knowledge.extract.text import table_block
 from knowledge.types import Block, Extraction
@@ -20,11 +20,6 @@ _MAX_GROUP_DEPTH = 30
 _FURNITURE = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")  # placeholders that repeat on every slide
 _DIAGRAM_TEXT = re.compile(rb"<a:t>([^<]*)</a:t>")
 _DIAGRAM_DATA = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/diagramData"
-# what python-pptx raises on damaged packages is whatever Python raises on them
-_LIBRARY_ERRORS = (
-    ValueError, KeyError, TypeError, IndexError, AttributeError, OSError, EOFError, AssertionError, RecursionError,
-    NotImplementedError, UnicodeError, SyntaxError, zipfile.BadZipFile,
-)  # fmt: skip
 
 
 def extract_pptx(content: bytes, *, name: str) -> Extraction:
@@ -44,7 +39,7 @@ def extract_pptx(content: bytes, *, name: str) -> Extraction:
             blocks.extend(_slide(slide, number))
             if slide.element.get("show") == "0":
                 warnings.append(f"slide {number} is hidden in the show")
-    except (*_LIBRARY_ERRORS, pptx.exc.PythonPptxError) as error:
+    except (*LIBRARY_ERRORS, pptx.exc.PythonPptxError) as error:
         raise UnreadableFile(
             f"{name} is a PowerPoint presentation that is damaged or cut off ({str(error) or type(error).__name__}); "
             "open it in PowerPoint and save it anew, or copy it again from where it came."

@@ -1,7 +1,8 @@
 """Which reading is believed: figures are never guessed, doubts are kept, garbage goes."""
 
 from knowledge.extract.ocr_choice import choose_words
-from knowledge.extract.ocr_layout import is_doubtful_in, lay_out
+from knowledge.extract.doubt import stands_in
+from knowledge.extract.ocr_layout import lay_out
 from knowledge.extract.ocr_record import OcrLine, OcrRecord
 from knowledge.extract.ocr_tesseract import OcrWord
 
@@ -98,6 +99,6 @@ def test_doubtful_words_with_digits_come_first() -> None:
 
 
 def test_a_doubtful_figure_is_not_found_inside_a_longer_one() -> None:
-    assert is_doubtful_in("3", "휴가 3 일")
-    assert not is_doubtful_in("3", "휴가 13 일, 3,000원")
-    assert not is_doubtful_in("may", "maybe")
+    assert stands_in("3", "휴가 3 일")
+    assert not stands_in("3", "휴가 13 일, 3,000원")
+    assert not stands_in("may", "maybe")
