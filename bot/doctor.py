@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+from bot.compose_models import build_models
 from bot.errors import ConfigError
 from bot.persona import find_persona, load_persona
 from bot.readiness import Check, check_machine, check_settings
-from bot.services import build_model, embedder_dimensions, knowledge_config
+from bot.services import embedder_dimensions, knowledge_config, utc_now
 from bot.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
+from knowledge.types import ToolStatus
 
 
 def examine(config: Path | None) -> Iterator[Check]:
@@ -47,17 +49,17 @@ def _check_embedders(settings: Settings) -> Iterator[Check]:
 
 
 def _check_model(settings: Settings) -> Iterator[Check]:
-    setup = build_model(settings)
-    if setup is None:
+    models = build_models(settings, clock=utc_now)
+    if not models.chains:
         yield Check(name="model", ok=True, detail="none configured; answers quote the evidence")
         return
 
-    async def ask() -> Check:
+    async def ask() -> list[ToolStatus]:
         try:
-            status = await setup.model.check()
+            return await models.check()
         finally:
-            await setup.model.close()
-        ok = status.state == "ok"
-        return Check(name="model", ok=ok, detail=status.detail, remedy="" if ok else "correct [model]")
+            await models.close()
 
-    yield asyncio.run(ask())
+    for status in asyncio.run(ask()):
+        ok = status.state == "ok"
+        yield Check(name=status.name, ok=ok, detail=status.detail, remedy="" if ok else "correct [model]")

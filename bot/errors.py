@@ -15,6 +15,7 @@ BotError
     +-- ModelUnavailable  the model server does not answer, or broke off
     +-- ModelPromptCut    the prompt does not fit into the model's window, so evidence was lost
     +-- ModelReplyCut     the reply reached its limit and ends in the middle
+    +-- ModelReplyInvalid the reply does not keep to the form that was asked for
 """
 
 from __future__ import annotations
@@ -82,3 +83,7 @@ class ModelPromptCut(ModelError):
 
 class ModelReplyCut(ModelError):
     """The reply reached its limit and ends in the middle."""
+
+
+class ModelReplyInvalid(ModelError):
+    """The reply does not keep to the JSON schema that was asked for, twice."""

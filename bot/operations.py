@@ -18,6 +18,7 @@ from bot import json_forms
 from bot.answering import Answering
 from bot.control import Report
 from bot.errors import BotError
+from bot.model_chain import ModelPool
 from bot.query_log import QueryLog
 from bot.routing import route, search_text
 from knowledge.api import Knowledge
@@ -42,12 +43,14 @@ class KnowledgeOperations:
         knowledge: Knowledge,
         answering: Answering,
         query_log: QueryLog,
+        models: ModelPool,
         source_names: tuple[str, ...],
         default_top_k: int,
     ) -> None:
         self._knowledge = knowledge
         self._answering = answering
         self._query_log = query_log
+        self._models = models
         self._source_names = source_names
         self._default_top_k = default_top_k
         self._syncing = asyncio.Lock()
@@ -109,7 +112,7 @@ class KnowledgeOperations:
 
     async def _status(self, params: Parameters, report: Report) -> dict[str, Any]:
         statuses = await asyncio.to_thread(self._knowledge.status, scope=self._scope(params))
-        tools = await asyncio.to_thread(self._knowledge.check)
+        tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
         return json_forms.status_form(statuses, tools)
 
     async def _ingest(self, params: Parameters, report: Report) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from bot.types import ChatTurn, Command, Delivery, Diagnosis, Message, Reply, ThreadRef
 from knowledge.types import ToolStatus
 
 Receive = Callable[[Delivery], Awaitable[None]]
 """Saves a delivery durably and returns; an adapter acknowledges to its platform only after that."""
+Waiting = Callable[[int], Awaitable[None]]
+"""Is told the place in the queue for a model, from 1, while there is one."""
 
 
 class PlatformState(Protocol):
@@ -40,8 +42,17 @@ class ChatPlatform(Protocol):
 
     name: str
 
+    @property
+    def bot_id(self) -> str | None:
+        """The id of the bot's own account there; None as long as the platform has not told it."""
+
     async def listen(self, receive: Receive) -> None:
-        """Delivers every message, command and feedback to `receive` until `close` is called."""
+        """Delivers every message, command and feedback to `receive` until `close` is called.
+
+        Posts that were changed, deleted, or written by nobody are delivered too, marked by `event`; reactions on the
+        bot's posts come as FeedbackGiven. Connections that drop are replaced inside. Raises PlatformError when it
+        cannot go on, for example because a token was revoked; it is then called again after a while.
+        """
 
     async def fetch_thread(self, thread: ThreadRef, limit: int) -> Sequence[Message]:
         """The last `limit` messages of a thread, oldest first."""
@@ -83,13 +94,28 @@ class ChatPlatform(Protocol):
         """Ends `listen` and releases connections."""
 
 
+class AlertHandler(Protocol):
+    """What becomes of an alert that was posted in a channel with alerts."""
+
+    async def handle(self, message: Message, platform: ChatPlatform) -> str:
+        """Deals with the alert, posting what is to be said itself, and returns the name of the outcome for the log.
+
+        It may be called again for the same alert after a restart or a PlatformError: what was posted then is found by
+        `find_own` with the delivery id of the alert.
+        """
+
+
 class ChatModel(Protocol):
     """A language model that continues a conversation."""
 
     name: str
 
-    def stream(self, turns: Sequence[ChatTurn]) -> AsyncIterator[str]:
+    def stream(self, turns: Sequence[ChatTurn], *, waiting: Waiting | None = None) -> AsyncIterator[str]:
         """Pieces of the reply as they come. Raises ModelError; a stream that breaks off raises ModelUnavailable."""
+
+    async def complete(self, turns: Sequence[ChatTurn], *, schema: Mapping[str, Any] | None = None) -> str:
+        """The whole reply; with a JSON schema the server is asked to keep to it, which it may ignore: validate
+        (`bot.structured`). Raises ModelError."""
 
     async def check(self) -> ToolStatus:
         """Whether the model can be used now."""

@@ -74,5 +74,10 @@ def evidence_budget(num_ctx: int, question: str, persona: Persona) -> int:
     return max(0, num_ctx - fixed - REPLY_TOKENS - MARGIN_TOKENS)
 
 
+def prompt_text(name: str, **values: object) -> str:
+    """The text prompts/NAME.md with its $words filled in."""
+    return _template(name).substitute(values)
+
+
 def _template(name: str) -> Template:
     return Template((PROMPTS / f"{name}.md").read_text(encoding="utf-8"))

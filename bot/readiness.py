@@ -18,7 +18,6 @@ from typing import Protocol
 
 from bot.data_folder import DataFolder
 from bot.errors import BotError, DataFolderBusy
-from bot.ports import ChatModel
 from bot.settings import Settings
 from bot.settings_sections import SourceSettings
 from knowledge.types import ToolStatus
@@ -44,12 +43,18 @@ class ChecksTools(Protocol):
     def check(self) -> list[ToolStatus]: ...
 
 
+class ChecksModels(Protocol):
+    """What health needs of bot.model_chain.ModelPool."""
+
+    async def check(self) -> list[ToolStatus]: ...
+
+
 class Readiness:
     """Health of a running bot; the tools are asked at most every HEALTH_TTL_S."""
 
-    def __init__(self, *, knowledge: ChecksTools, model: ChatModel | None, clock: Callable[[], datetime]) -> None:
+    def __init__(self, *, knowledge: ChecksTools, models: ChecksModels, clock: Callable[[], datetime]) -> None:
         self._knowledge = knowledge
-        self._model = model
+        self._models = models
         self._clock = clock
         self._last: tuple[datetime, dict[str, object]] | None = None
         self._asking = asyncio.Lock()
@@ -59,9 +64,7 @@ class Readiness:
         async with self._asking:
             now = self._clock()
             if self._last is None or (now - self._last[0]).total_seconds() > HEALTH_TTL_S:
-                tools = await asyncio.to_thread(self._knowledge.check)
-                if self._model is not None:
-                    tools = [*tools, await self._model.check()]
+                tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
                 self._last = (now, _health_of(tools))
             return self._last[1]
 

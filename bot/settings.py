@@ -26,6 +26,7 @@ from bot.settings_check import (
     nearest,
     require_url,
 )
+from bot.settings_models import ModelSettings
 from bot.settings_secrets import read_secrets
 from bot.settings_sections import (
     AnswerSettings,
@@ -33,11 +34,11 @@ from bot.settings_sections import (
     EmbeddingSettings,
     IngestSettings,
     LogSettings,
-    ModelSettings,
     SearchSettings,
     SourceSettings,
     WebSettings,
 )
+from bot.settings_slack import SlackSettings
 from knowledge.types import SourceConfig
 
 CONFIG_NAME = "haechi.toml"
@@ -69,6 +70,7 @@ class Settings(BaseSettings):
     answers: AnswerSettings = Field(default_factory=AnswerSettings)
     chroma: ChromaSettings = Field(default_factory=ChromaSettings)
     log: LogSettings = Field(default_factory=LogSettings)
+    slack: SlackSettings = Field(default_factory=SlackSettings)
     _config_file: Path = PrivateAttr(default=Path(CONFIG_NAME))
 
     @classmethod

@@ -113,25 +113,6 @@ class IngestSettings(Section):
     file_memory_limit_mb: int = Field(default=2000, ge=300)
 
 
-class ModelSettings(Section):
-    """`[model]`."""
-
-    provider: Literal["none", "ollama"] = "none"
-    url: str = "http://127.0.0.1:11434"
-    name: str = ""
-    num_ctx: int = Field(default=8192, ge=1024, le=1_048_576)
-    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
-    first_token_timeout_s: float = Field(default=120.0, gt=0)
-    total_timeout_s: float = Field(default=300.0, gt=0)
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        require_url("url", self.url)
-        if self.provider != "none" and not self.name:
-            raise Problem("name", 'is missing: the model to use, for example "qwen3:8b"')
-        return self
-
-
 class WebSettings(Section):
     """`[web]`: `sources` None means all of them."""
 
@@ -177,6 +158,7 @@ class AnswerSettings(Section):
     concurrency: int = Field(default=2, ge=1, le=32)
     max_question_chars: int = Field(default=4000, ge=50, le=100_000)
     persona: Path | None = None
+    contact: str = ""
 
 
 class ChromaSettings(Section):

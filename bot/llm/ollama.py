@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -15,7 +15,9 @@ from ollama import AsyncClient, ChatResponse, Message, Options
 
 from bot.errors import ModelError, ModelPromptCut, ModelReplyCut, ModelTimeout, ModelUnavailable
 from bot.llm.ollama_failures import TRANSLATED, Caller, translate
+from bot.llm.queue import ModelQueue
 from bot.llm.thinking import ThoughtFilter
+from bot.ports import Waiting
 from bot.types import ChatTurn
 from knowledge.types import ToolState, ToolStatus
 
@@ -38,23 +40,28 @@ class OllamaOptions:
     temperature: float = 0.1
     first_token_timeout_s: float = 60.0  # loading a model counts too
     total_timeout_s: float = 300.0
-    max_concurrent: int = 2
 
 
 class OllamaChat:
-    """ChatModel on an Ollama server. At most `max_concurrent` replies are generated at a time; others wait."""
+    """ChatModel on an Ollama server. `queue` bounds how many replies the server generates at a time."""
 
     def __init__(
-        self, model: str, *, url: str, clock: Callable[[], datetime], options: OllamaOptions | None = None
+        self,
+        model: str,
+        *,
+        url: str,
+        clock: Callable[[], datetime],
+        options: OllamaOptions | None = None,
+        queue: ModelQueue | None = None,
     ) -> None:
         self.name = model
         self.options = options or OllamaOptions()
         self._clock = clock
         self._caller = Caller(model=model, url=url)
-        self._slots = asyncio.Semaphore(self.options.max_concurrent)
+        self._queue = queue or ModelQueue(2)
         self._client: AsyncClient | None = None
 
-    async def stream(self, turns: Sequence[ChatTurn]) -> AsyncGenerator[str]:
+    async def stream(self, turns: Sequence[ChatTurn], *, waiting: Waiting | None = None) -> AsyncGenerator[str]:
         """Pieces of the reply as they come, without the model's thoughts. Close it when you stop early (`aclosing`).
 
         Raises ModelTimeout, ModelNotInstalled, ModelUnavailable (also when the stream ends without its last line).
@@ -62,7 +69,7 @@ class OllamaChat:
         ModelReplyCut comes after the last one.
         """
         self._refuse_hopeless(turns)
-        async with self._slots:
+        async with self._queue.slot(waiting):
             thoughts = ThoughtFilter()
             last: ChatResponse | None = None
             async with aclosing(self._lines(turns)) as lines:
@@ -73,6 +80,20 @@ class OllamaChat:
             if shown := thoughts.finish():
                 yield shown
             self._check_ending(last)
+
+    async def complete(self, turns: Sequence[ChatTurn], *, schema: Mapping[str, Any] | None = None) -> str:
+        """The whole reply, streamed underneath so that both timeouts hold. Raises what `stream` raises."""
+        self._refuse_hopeless(turns)
+        async with self._queue.slot():
+            thoughts = ThoughtFilter()
+            pieces: list[str] = []
+            last: ChatResponse | None = None
+            async with aclosing(self._lines(turns, schema)) as lines:
+                async for line in lines:
+                    last = line
+                    pieces.append(thoughts.feed(line.message.content or ""))
+            self._check_ending(last)
+            return "".join(pieces) + thoughts.finish()
 
     async def check(self) -> ToolStatus:
         """Whether the server answers, has the model, and the model can chat in a window of `num_ctx` tokens."""
@@ -100,7 +121,9 @@ class OllamaChat:
         if client is not None:
             await client.close()  # type: ignore[no-untyped-call]
 
-    async def _lines(self, turns: Sequence[ChatTurn]) -> AsyncGenerator[ChatResponse]:
+    async def _lines(
+        self, turns: Sequence[ChatTurn], schema: Mapping[str, Any] | None = None
+    ) -> AsyncGenerator[ChatResponse]:
         """The lines of one answer, each awaited within the time that is left."""
         ends_at_s = self._now_s() + self.options.total_timeout_s
         allowed_s = min(self.options.first_token_timeout_s, self.options.total_timeout_s)
@@ -109,6 +132,7 @@ class OllamaChat:
                 self.name,
                 messages=[Message(role=turn.role, content=turn.content) for turn in turns],
                 stream=True,
+                format=dict(schema) if schema is not None else None,
                 options=Options(
                     num_ctx=self.options.num_ctx,
                     num_predict=self.options.max_reply_tokens,

@@ -38,10 +38,11 @@ TRANSLATED: tuple[type[Exception], ...] = tuple(kind for kind, _ in FAILURES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asked whom; every message names both."""
+    """Who asked whom; every message names both. `server` says what kind of server it is."""
 
     model: str
     url: str
+    server: str = "Ollama"
 
 
 def failure_of(error: Exception) -> Failure | None:
@@ -55,19 +56,21 @@ def translate(error: Exception, caller: Caller) -> ModelError:
         case "status":
             return _from_status(error, caller)
         case "timeout":
-            return ModelTimeout(f"Ollama at {caller.url} did not answer in time ({caller.model}): check its load")
+            return ModelTimeout(
+                f"{caller.server} at {caller.url} did not answer in time ({caller.model}): check its load"
+            )
         case "connection":
             return ModelUnavailable(
-                f"The connection to Ollama at {caller.url} failed or broke off: start it, check its log, "
+                f"The connection to {caller.server} at {caller.url} failed or broke off: start it, check its log, "
                 "or correct the address in the settings"
             )
         case "request":
             return ModelUnavailable(
-                f"The request to Ollama at {caller.url} cannot be sent ({error}): correct the address"
+                f"The request to {caller.server} at {caller.url} cannot be sent ({error}): correct the address"
             )
         case _:
             return ModelUnavailable(
-                f"What answers at {caller.url} does not speak Ollama's protocol ({type(error).__name__})"
+                f"What answers at {caller.url} does not speak the protocol of {caller.server} ({type(error).__name__})"
             )
 
 

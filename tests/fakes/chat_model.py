@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from bot.errors import ModelError
+from bot.ports import Waiting
 from bot.types import ChatTurn
 from knowledge.types import ToolState, ToolStatus
 
@@ -40,6 +42,7 @@ class FakeChatModel:
         self.replies: deque[FakeReply] = deque(replies)
         self.otherwise = otherwise or FakeReply(pieces=("No more replies.",))
         self.asked: list[tuple[ChatTurn, ...]] = []
+        self.schemas: list[Mapping[str, Any] | None] = []
         self.closed = False
         self._state: ToolState = state
         self._detail = detail
@@ -49,7 +52,7 @@ class FakeChatModel:
         """A model that gives each text as one reply, word by word."""
         return cls(*(FakeReply(pieces=tuple(_words(text))) for text in texts))
 
-    async def stream(self, turns: Sequence[ChatTurn]) -> AsyncGenerator[str]:
+    async def stream(self, turns: Sequence[ChatTurn], *, waiting: Waiting | None = None) -> AsyncGenerator[str]:
         self.asked.append(tuple(turns))
         reply = self.replies.popleft() if self.replies else self.otherwise
         if reply.hold is not None:
@@ -59,6 +62,10 @@ class FakeChatModel:
             yield piece
         if reply.error is not None:
             raise reply.error
+
+    async def complete(self, turns: Sequence[ChatTurn], *, schema: Mapping[str, Any] | None = None) -> str:
+        self.schemas.append(schema)
+        return "".join([piece async for piece in self.stream(turns)])
 
     async def check(self) -> ToolStatus:
         return ToolStatus(

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.answering import Answering, ModelSetup
+from bot.answering import Answering
+from bot.model_chain import ModelPool
 from bot.persona import load_persona
 from bot.ports import ChatModel
 from bot.sources import SourceLinks
@@ -106,7 +107,7 @@ def build_answering(knowledge: Knowledge, folder: Path, *, clock: Clock, model: 
     return Answering(
         knowledge=knowledge,
         persona=load_persona(PERSONA),
-        model=ModelSetup(model=model, num_ctx=8192) if model is not None else None,
+        models=ModelPool.of(model) if model is not None else ModelPool(),
         link=SourceLinks.of(company_sources(folder), permalinks={}, page_url="http://127.0.0.1:8765"),
         analyze=analyze,
         analyze_query=analyze_query,

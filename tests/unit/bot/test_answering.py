@@ -233,7 +233,7 @@ async def test_a_model_that_says_it_does_not_know_leads_to_a_refusal(ask):
 
 
 async def test_when_the_model_is_down_the_evidence_is_quoted_and_the_reader_told(ask):
-    model = FakeChatModel(FakeReply(error=ModelUnavailable("Ollama at http://x does not answer.")))
+    model = FakeChatModel(otherwise=FakeReply(error=ModelUnavailable("Ollama at http://x does not answer.")))
     answer = (await ask("연차휴가는 며칠인가요?", model=model)).answer
     assert answer.refusal is None
     assert answer.text.startswith("언어 모델이 답하지 않아")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.model_chain import ModelPool
 from bot.readiness import HEALTH_TTL_S, Readiness, check_machine
 from knowledge.types import ToolStatus
 from tests.fakes.chat_model import FakeChatModel
@@ -21,25 +22,25 @@ class Tools:
 
 
 async def test_all_well_is_ok():
-    health = await Readiness(knowledge=Tools(catalog="ok", chroma="ok"), model=None, clock=Clock()).health()
+    health = await Readiness(knowledge=Tools(catalog="ok", chroma="ok"), models=ModelPool(), clock=Clock()).health()
     assert health == {"status": "ok", "tools": {"catalog": "ok", "chroma": "ok"}}
 
 
 async def test_a_tool_that_is_down_degrades_and_the_catalog_brings_all_down():
-    degraded = await Readiness(knowledge=Tools(catalog="ok", chroma="down"), model=None, clock=Clock()).health()
-    down = await Readiness(knowledge=Tools(catalog="down"), model=None, clock=Clock()).health()
+    degraded = await Readiness(knowledge=Tools(catalog="ok", chroma="down"), models=ModelPool(), clock=Clock()).health()
+    down = await Readiness(knowledge=Tools(catalog="down"), models=ModelPool(), clock=Clock()).health()
     assert (degraded["status"], down["status"]) == ("degraded", "down")
 
 
 async def test_the_model_counts_too():
     model = FakeChatModel(state="down", name="qwen")
-    health = await Readiness(knowledge=Tools(catalog="ok"), model=model, clock=Clock()).health()
+    health = await Readiness(knowledge=Tools(catalog="ok"), models=ModelPool.of(model), clock=Clock()).health()
     assert health["status"] == "degraded"
 
 
 async def test_tools_are_not_asked_at_every_look():
     clock, tools = Clock(), Tools(catalog="ok")
-    readiness = Readiness(knowledge=tools, model=None, clock=clock)
+    readiness = Readiness(knowledge=tools, models=ModelPool(), clock=clock)
     await readiness.health()
     await readiness.health()
     assert tools.asked == 1

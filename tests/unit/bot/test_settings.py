@@ -72,7 +72,7 @@ def test_without_a_file_the_smallest_configuration_is_shown(tmp_path, monkeypatc
         (BASE + "[web]\nport = true\n", ["web.port must be a whole number, but is true or false"]),
         (BASE + "[web]\nenabled = 1\n", ["web.enabled must be true or false, but is a whole number"]),
         (BASE + "[web]\nport = 99999\n", ["web.port must be at most 65535"]),
-        (BASE + "[model]\nprovider = 'openai'\n", ["model.provider must be 'none' or 'ollama'"]),
+        (BASE + "[model]\nprovider = 'gpt'\n", ["model.provider must be 'none', 'ollama' or 'openai'"]),
         (BASE + "[model]\nprovider = 'ollama'\n", ["model.name is missing"]),
         (BASE + "[embedding]\ncode = [1]\n", ["embedding.code must be a list of texts, but holds a whole number"]),
         (BASE + "[embedding]\nollama_url = 'localhost:1'\n", ["embedding.ollama_url must be an address"]),

@@ -11,6 +11,7 @@ import pytest
 
 from bot.errors import ModelPromptCut, ModelTimeout, ModelUnavailable
 from bot.llm.ollama import OllamaChat, OllamaOptions
+from bot.llm.queue import ModelQueue
 from bot.types import ChatTurn
 from tests.emulators.ollama import EmbeddingModel, Failure, LanguageModel, OllamaEmulator, Script, unused_url
 
@@ -106,7 +107,7 @@ async def test_a_reply_that_starts_but_does_not_end_in_time_is_a_timeout(server)
 async def test_no_more_replies_are_generated_at_once_than_allowed(server):
     go_on = threading.Event()
     server.scripts.extend(Script(hold_before_last=go_on) for _ in range(4))
-    model = chat(server, max_concurrent=2)
+    model = OllamaChat("tinygemma", url=server.url, clock=lambda: NOW, queue=ModelQueue(2))
     started = asyncio.Queue[None]()
 
     async def read() -> None:
