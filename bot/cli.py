@@ -154,6 +154,8 @@ def read(
 def extract(
     file: Annotated[Path, typer.Argument(help="The file to read.")],
     as_json: AsJson = False,
+    time_limit_s: Annotated[float, typer.Option(help="Give the file up after so many seconds.", min=1)] = 600,
+    memory_limit_mb: Annotated[int, typer.Option(help="Give the file up above so much memory.", min=100)] = 2000,
 ) -> None:
     """Show what is read from one file.
 
@@ -162,7 +164,7 @@ def extract(
         from bot.cli_output import print_extraction, print_json
         from bot.extraction import extract_file
 
-        form = extract_file(file)
+        form = extract_file(file, time_limit_s=time_limit_s, memory_limit_mb=memory_limit_mb)
         if as_json:
             print_json(form)
         else:

@@ -8,11 +8,20 @@ from typing import Any
 
 from knowledge.errors import KnowledgeError
 from knowledge.extract import extract
+from knowledge.extract.limits import ExtractionLimits, LimitedProcess
 from knowledge.types import MAX_FILE_BYTES, Block, Extraction
 
+TIME_LIMIT_S = 600.0
+MEMORY_LIMIT_MB = 2_000
 
-def extract_file(file: Path) -> dict[str, Any]:
-    """The form of `extract --json`; a file that cannot be read gives one with status "failed" and the reason."""
+
+def extract_file(
+    file: Path, *, time_limit_s: float = TIME_LIMIT_S, memory_limit_mb: int = MEMORY_LIMIT_MB
+) -> dict[str, Any]:
+    """The form of `extract --json`; a file that cannot be read gives one with status "failed" and the reason.
+
+    It is read in a process of its own within the limits, as by `ingest`.
+    """
     try:
         if not stat.S_ISREG(file.stat().st_mode):
             return failed_extraction_form(str(file), f"{file} is no regular file; name a document.")
@@ -23,10 +32,28 @@ def extract_file(file: Path) -> dict[str, Any]:
             return failed_extraction_form(str(file), f"{file} is larger than {limit}; split it.")
     except OSError as error:
         return failed_extraction_form(str(file), f"{file} cannot be read: {error.strerror}.")
+    limits = ExtractionLimits(
+        wall_s=time_limit_s,
+        memory_bytes=memory_limit_mb * 1_000_000,
+        wall_setting="--time-limit-s",
+        memory_setting="--memory-limit-mb",
+    )
+    process = LimitedProcess(_extract, describe=lambda task: task[0], limits=limits)
     try:
-        return extraction_form(str(file), extract(content, name=file.name))
+        return extraction_form(str(file), process.run((file.name, content)))
     except KnowledgeError as error:
         return failed_extraction_form(str(file), str(error))
+    finally:
+        process.close()
+
+
+def _extract(task: tuple[str, bytes]) -> Extraction:
+    """What the child does: name and content to blocks. Its output is the command's alone."""
+    from knowledge.workers import live_with_parent
+
+    live_with_parent()
+    name, content = task
+    return extract(content, name=name)
 
 
 def extraction_form(file: str, extraction: Extraction) -> dict[str, Any]:

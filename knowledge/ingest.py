@@ -5,11 +5,11 @@ Everything that is committed stays when a run is stopped or killed; the next run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Literal
 
 from knowledge.catalog import Catalog
@@ -28,21 +28,13 @@ from knowledge.ingest_generation import (
     remove_retired,
     wanted_spaces,
 )
+from knowledge.ingest_parts import complete_parts, discover, record_parts, record_skipped
 from knowledge.ingest_plan import SyncPlan, make_plan
 from knowledge.ingest_prepare import PrepareTask, failed, failed_item, prepare
+from knowledge.ingest_small import SmallTexts, may_be_small
 from knowledge.ports import Source, VectorIndex
 from knowledge.types import Discovery, DocumentReport, FailedItem, Progress, SourceConfig, SyncReport
-from knowledge.workers import Inline, InWorker
-
-INLINE_ITEMS = 3
-INLINE_BYTES = 200_000
-# readers in native code, and files that unpack: one that crashes or grows must not take the owner with it
-NEVER_INLINE = frozenset(
-    [
-        ".pdf", ".hwp", ".hwpx", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx",
-        ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp",
-    ]
-)  # fmt: skip
+from knowledge.workers import InWorker
 
 ProgressHook = Callable[[Progress], None]
 Stage = Literal["discover", "read", "embed", "done"]
@@ -100,19 +92,20 @@ class SourceSync:
         """Brings the catalog and the vectors up to date. Raises SourceMissing, StorageFull and other errors."""
         started = self._tools.clock()
         self._report_progress("discover", 0, None)
-        discovery = self._discover(force=force)
         spaces, problems = wanted_spaces(self._tools.shelf, self._embedders)
+        discovery = self._discover(complete_parts(self._catalog, self._config, spaces), force=force)
         generations = generations_to_write(self._catalog, self._config, spaces, now=started)
         known = {g.id: self._catalog.known_documents(g.id) for g in generations}
         plan = make_plan(discovery, known, generations, force=force)
         outcome = _Outcome(problems=problems)
         self._delete_gone(plan, outcome, moved=False)
-        self._keep_revisions(plan, discovery.revision)
+        self._keep_revisions(plan, discovery)
         self._read(plan, discovery.revision, outcome)
         complete = not self._should_stop()
         if complete:
             self._delete_gone(plan, outcome, moved=True)
-            self._record_complete(generations, plan, discovery.revision, outcome)
+            self._record_complete(generations, plan, discovery)
+        self._name_problems(discovery, outcome)
         self._remove_vectors(generations, outcome, at_least=1)
         self._embed(generations, outcome)
         self._finish(generations, outcome)
@@ -121,7 +114,8 @@ class SourceSync:
     def preview(self, *, force: bool) -> SyncReport:
         """What `run` would do, document by document; nothing is written."""
         started = self._tools.clock()
-        discovery = self._discover(force=force)
+        spaces, _ = wanted_spaces(self._tools.shelf, self._embedders)
+        discovery = self._discover(complete_parts(self._catalog, self._config, spaces), force=force)
         shown = [g for g in self._catalog.generations(self._config.name) if g.state == "active"]
         known = {g.id: self._catalog.known_documents(g.id) for g in shown}
         generation = shown or [_nothing_yet(self._config.name)]
@@ -137,16 +131,22 @@ class SourceSync:
         outcome.documents.sort(key=lambda report: report.uri)
         return self._report(plan, outcome, started, stopped=self._should_stop(), dry_run=True)
 
-    def _discover(self, *, force: bool) -> Discovery:
+    def _discover(self, known: Mapping[str, str], *, force: bool) -> Discovery:
         """What the source holds. Raises SourceEmpty when that would remove all its documents, unless `force`."""
-        discovery = self._source.discover()
-        if discovery.items or force:
+        discovery = discover(
+            self._source,
+            known=known,
+            force=force,
+            progress=partial(self._report_progress, "discover"),
+            should_stop=self._should_stop,
+        )
+        if discovery.items or discovery.kept_prefixes or force:
             return discovery
         name = self._config.name
         shown = [g for g in self._catalog.generations(name) if g.state == "active"]
         if any(self._catalog.known_documents(g.id) for g in shown):
             raise SourceEmpty(
-                f"{self._config.path} looks empty, so the documents it had are kept: check that it is mounted and what "
+                f"{self._config.place} looks empty, so the documents it had are kept: check that it is mounted and what "
                 f"include and exclude say; run `haechi ingest --source {name} --force` if it is meant to be empty"
             )
         return discovery
@@ -162,11 +162,8 @@ class SourceSync:
     def _prepared(self, plan: SyncPlan, revision: str, outcome: _Outcome) -> Iterator[PreparedDocument]:
         """Prepared documents as they are done; what has gone meanwhile is left out."""
         unfetched: list[PreparedDocument] = []
-        small = len(plan.to_read) <= INLINE_ITEMS and all(
-            item.size_bytes <= INLINE_BYTES and PurePosixPath(item.uri).suffix.lower() not in NEVER_INLINE
-            for item in plan.to_read
-        )
-        runner = Inline(prepare) if small else self._limited_pool()
+        small = may_be_small(plan.to_read, self._config.kind)
+        runner = SmallTexts(self._limited_pool) if small else self._limited_pool()
         try:
             tasks = self._tasks(plan, revision, outcome, unfetched)
             for task, result in runner.run(tasks, should_stop=self._should_stop):
@@ -188,7 +185,7 @@ class SourceSync:
         self, plan: SyncPlan, revision: str, outcome: _Outcome, unfetched: list[PreparedDocument]
     ) -> Iterator[PrepareTask]:
         for item in plan.to_read:
-            version = revision if self._config.kind == "repository" else item.content_hash
+            version = (item.revision or revision) if self._config.kind == "repository" else item.content_hash
             try:
                 content = self._source.fetch(item.uri)
             except PermanentError as error:
@@ -235,35 +232,37 @@ class SourceSync:
                         outcome.removed_ids |= delete_document(connection, generation, document.number)
                     self._tools.on_step("document-deleted")
 
-    def _keep_revisions(self, plan: SyncPlan, revision: str) -> None:
+    def _keep_revisions(self, plan: SyncPlan, discovery: Discovery) -> None:
         """Unchanged files of a repository belong to the new commit too: permalinks point to what is shown."""
         if self._config.kind != "repository":
             return
+        own = {item.uri: item.revision for item in discovery.items if item.revision is not None}
         outdated = [
             (revision, document.number)
             for documents in plan.kept.values()
             for document in documents
-            if document.revision != revision
+            if document.revision != (revision := own.get(document.uri, discovery.revision))
         ]
         if outdated:
             with self._catalog.transaction() as connection:
                 connection.executemany("UPDATE documents SET revision = ? WHERE number = ?", outdated)
 
-    def _record_complete(
-        self, generations: Sequence[Generation], plan: SyncPlan, revision: str, outcome: _Outcome
-    ) -> None:
+    def _record_complete(self, generations: Sequence[Generation], plan: SyncPlan, discovery: Discovery) -> None:
+        now = self._tools.clock()
         with self._catalog.transaction() as connection:
             connection.execute(
                 "UPDATE sources SET kind = ?, revision = ?, last_sync = ?, problem = NULL WHERE name = ?",
-                (self._config.kind, revision, self._tools.clock().isoformat(), self._config.name),
+                (self._config.kind, discovery.revision, now.isoformat(), self._config.name),
             )
             connection.executemany("UPDATE generations SET complete = 1 WHERE id = ?", [(g.id,) for g in generations])
-            connection.execute("DELETE FROM skipped WHERE source = ?", (self._config.name,))
-            connection.executemany(
-                "INSERT OR REPLACE INTO skipped (source, uri, reason) VALUES (?, ?, ?)",
-                [(self._config.name, item.uri, item.reason) for item in plan.skipped],
-            )
+            record_skipped(connection, self._config.name, plan.skipped, discovery.kept_prefixes)
+            record_parts(connection, generations, discovery.parts, now=now)
         self._tools.on_step("documents-complete")
+
+    def _name_problems(self, discovery: Discovery, outcome: _Outcome) -> None:
+        outcome.failed.extend(
+            FailedItem(uri=part.prefix, reason=part.problem) for part in discovery.parts if part.problem is not None
+        )
 
     # --- vectors ----------------------------------------------------------------------------------
 
