@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from bot.answering import Outcome
@@ -191,6 +192,8 @@ def _result(rank: int, scored: ScoredChunk) -> dict[str, Any]:
         "start_line": chunk.locator.start_line,
         "end_line": chunk.locator.end_line,
         "symbol": chunk.locator.symbol,
+        "valid_from": _day(chunk.locator.valid_from),
+        "valid_until": _day(chunk.locator.valid_until),
         "text": chunk.text,
         "via": scored.via,
         "scores": {
@@ -214,6 +217,10 @@ def _place(locator: Locator) -> dict[str, Any]:
         "end_line": locator.end_line,
         "symbol": locator.symbol,
     }
+
+
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
 
 
 def _rounded(score: float | None) -> float | None:

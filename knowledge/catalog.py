@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -139,6 +139,31 @@ class Catalog:
             if of_name := list(chunks):
                 found[name] = of_name
         return found
+
+    def revision_dates(
+        self, families: Collection[tuple[str, str]], generations: Mapping[str, int]
+    ) -> dict[tuple[str, str], list[date]]:
+        found: dict[tuple[str, str], list[date]] = {}
+        with self._db.reading() as connection:
+            for source in dict.fromkeys(source for source, _ in families):
+                names = list(dict.fromkeys(family for other, family in families if other == source))
+                rows = connection.execute(
+                    "SELECT DISTINCT family, valid_from FROM chunks WHERE generation = ? AND valid_from IS NOT NULL "
+                    f"AND family IN ({','.join('?' * len(names))}) ORDER BY family, valid_from",
+                    (generations.get(source), *names),
+                )
+                for family, day in rows:
+                    found.setdefault((source, family), []).append(date.fromisoformat(day))
+        return found
+
+    def revision_chunks(self, source: str, family: str, day: date, generations: Mapping[str, int]) -> list[Chunk]:
+        return list(
+            self.chunks_where(
+                "c.family = ? AND c.valid_from = ? ORDER BY c.number",
+                (family, day.isoformat()),
+                {source: generations[source]},
+            )
+        )
 
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         counts: dict[tuple[str, str], tuple[int, int]] = {}

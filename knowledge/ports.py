@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,24 @@ class Source(Protocol):
 
     def fetch(self, uri: str) -> bytes:
         """The content of one item of the last `discover`. Raises NotFound when it has gone, else UnreadableFile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveryTask:
+    """What a discovery that may take long is told, and how it tells how far it is."""
+
+    known: Mapping[str, str] = field(default_factory=dict)  # prefix -> state of the parts that are complete already
+    force: bool = False  # list everything, and take what is missing for gone
+    progress: Callable[[int, int | None, str], None] = lambda done, total, detail: None
+    should_stop: Callable[[], bool] = lambda: False
+
+
+@runtime_checkable
+class RemoteSource(Source, Protocol):
+    """A source that lies behind a network: it can be asked to stop, and holds parts that need no listing."""
+
+    def discover_with(self, task: DiscoveryTask) -> Discovery:
+        """As `discover`. Raises SourceMissing, SourceEmpty, ToolDown; one part that fails is named in `parts`."""
 
 
 class Extractor(Protocol):
@@ -142,6 +162,14 @@ class ChunkLookup(Protocol):
 
         `names` are file names or ends of paths, as stack traces and questions give them; unknown ones are left out.
         """
+
+    def revision_dates(
+        self, families: Collection[tuple[str, str]], generations: Mapping[str, int]
+    ) -> dict[tuple[str, str], list[date]]:
+        """(source, family) -> the days on which the revisions that are in the index came into force, earliest first."""
+
+    def revision_chunks(self, source: str, family: str, day: date, generations: Mapping[str, int]) -> list[Chunk]:
+        """The chunks of one revision of a regulation, in order."""
 
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         """(source, vector space key) -> (chunks whose vector is missing, chunks in all)."""

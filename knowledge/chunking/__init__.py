@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from knowledge.types import ChunkDraft, Document
 
-CHUNKING_VERSION = "1"  # raise it whenever the chunks of some document change
+CHUNKING_VERSION = "2"  # raise it whenever the chunks of some document change
 
 
 def chunk_document(document: Document) -> list[ChunkDraft]:
@@ -21,5 +21,5 @@ def chunk_document(document: Document) -> list[ChunkDraft]:
     dropped = contents_pieces(pieces)
     kept = [piece for index, piece in enumerate(pieces) if index not in dropped]
     if is_regulation(kept):
-        return chunk_regulation(kept, title=document.title)
-    return chunk_prose(kept, title=document.title)
+        return chunk_regulation(kept, title=document.title, uri=document.uri)
+    return chunk_prose(kept, title=document.title, uri=document.uri)

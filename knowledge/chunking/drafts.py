@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from knowledge.chunking.effective import NO_REVISION, Revision
 from knowledge.chunking.splitting import Part
 from knowledge.types import ChunkDraft, ChunkKind
 
@@ -18,6 +19,7 @@ def build_drafts(
     regulation: str | None = None,
     anchors: tuple[str, ...] = (),
     refers_to: Sequence[tuple[str, ...]] = (),
+    revision: Revision = NO_REVISION,
 ) -> list[ChunkDraft]:
     """One draft a part. `context` are the names in front of the index text; `refers_to` has one entry a part."""
     drafts = []
@@ -39,6 +41,8 @@ def build_drafts(
                 regulation=regulation,
                 anchors=anchors,
                 refers_to=refers_to[number] if refers_to else (),
+                family=revision.family,
+                valid_from=revision.valid_from,
             )
         )
     return drafts

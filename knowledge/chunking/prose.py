@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from knowledge.chunking.drafts import GroupNames, build_drafts
+from knowledge.chunking.effective import Told, names_of, revision_of
 from knowledge.chunking.markers import is_sentence
 from knowledge.chunking.pieces import Piece
 from knowledge.chunking.splitting import split_section
 from knowledge.types import ChunkDraft
 
 _MIN_BODY_CHARS = 25
+_HEADER_PIECES = 12  # in which a document says since when it holds
 _MAX_NUMBERED_CHARS = 45
 _NUMBERED_FROM_LEVEL = 7  # below the six levels that headings have
 _NAME = re.compile(r"[가-힣A-Za-z]{2}")
@@ -36,9 +38,10 @@ class _Section:
             self.body_chars += len(piece.text)
 
 
-def chunk_prose(pieces: Sequence[Piece], *, title: str) -> list[ChunkDraft]:
+def chunk_prose(pieces: Sequence[Piece], *, title: str, uri: str = "") -> list[ChunkDraft]:
     """Drafts in reading order; headings with hardly any text below stand in front of the section that follows."""
     groups = GroupNames()
+    revision = revision_of(Told(header=[piece.text for piece in pieces[:_HEADER_PIECES]], names=names_of(title, uri)))
     drafts: list[ChunkDraft] = []
     for section in _sections(pieces):
         label = " > ".join(section.path) or None
@@ -50,6 +53,7 @@ def chunk_prose(pieces: Sequence[Piece], *, title: str) -> list[ChunkDraft]:
                 group=groups.next(label or title),
                 label=label,
                 context=(title,),
+                revision=revision,
             )
         )
     return drafts

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from knowledge.chunking.drafts import GroupNames, build_drafts
+from knowledge.chunking.effective import Revision, Told, names_of, revision_of
 from knowledge.chunking.markers import Marker, close_up, is_sentence, read_marker, strip_revisions
 from knowledge.chunking.pieces import Piece
 from knowledge.chunking.references import find_references
@@ -20,6 +21,7 @@ from knowledge.types import ChunkDraft, ChunkKind
 
 _MIN_BODY_CHARS = 25
 _MAX_NAMES_CHARS = 200
+_HEADER_LINES = 60
 _DIVISION_ORDER = {"편": 0, "장": 1, "절": 2, "관": 3}
 _TELLING = re.compile(r"삭\s*제|폐\s*지|생\s*략|준용|해당\s*없음")
 _APPENDIX_TITLE_LINES = 3
@@ -33,6 +35,8 @@ class _Section:
     regulation: str
     chapter: tuple[str, ...]
     marker: Marker | None
+    place: int = 0  # which regulation of the document, from 0: two may have the same name
+    is_named: bool = True  # whether a line of the document names the regulation
     pieces: list[Piece] = field(default_factory=list)
     extra_anchors: list[str] = field(default_factory=list)
     inner_heading: str = ""  # of a heading inside a regulation that is no marker
@@ -77,21 +81,45 @@ def is_regulation(pieces: Sequence[Piece]) -> bool:
     return len(articles) >= 2 or (len(articles) == 1 and others >= 1) or others >= 2
 
 
-def chunk_regulation(pieces: Sequence[Piece], *, title: str) -> list[ChunkDraft]:
-    """Drafts in reading order. `title` names the document, and the regulation where no title line does."""
-    sections = _merge_stubs(_Reader(pieces, title=title).read())
-    appendices: dict[str, list[str]] = {}
+def chunk_regulation(pieces: Sequence[Piece], *, title: str, uri: str = "") -> list[ChunkDraft]:
+    """Drafts in reading order. `title` names the document, and the regulation where no title line does.
+
+    `uri` may tell since when it holds, as `title` may.
+    """
+    read = _Reader(pieces, title=title).read()
+    revisions = _revisions(read, names=names_of(title, uri))
+    sections = _merge_stubs(read)
+    appendices: dict[int, list[str]] = {}
     for section in sections:
         if section.marker is not None and section.marker.kind == "appendix":
-            appendices.setdefault(section.regulation, []).extend(_anchors(section))
+            appendices.setdefault(section.place, []).extend(_anchors(section))
     groups = GroupNames()
     drafts: list[ChunkDraft] = []
     for section in sections:
-        drafts.extend(_drafts(section, title=title, groups=groups, appendices=appendices.get(section.regulation, [])))
+        own = appendices.get(section.place, [])
+        drafts.extend(_drafts(section, title=title, groups=groups, appendices=own, revision=revisions[section.place]))
     return drafts
 
 
-def _drafts(section: _Section, *, title: str, groups: GroupNames, appendices: Sequence[str]) -> list[ChunkDraft]:
+def _revisions(sections: Sequence[_Section], *, names: Sequence[str]) -> dict[int, Revision]:
+    """Place of a regulation within the document -> what it is a revision of, and since when it holds."""
+    told: dict[int, Told] = {}
+    for section in sections:
+        of_one = told.setdefault(section.place, Told(name=section.regulation if section.is_named else ""))
+        texts = [piece.text for piece in section.pieces]
+        if section.marker is None and len(of_one.header) < _HEADER_LINES:
+            of_one.header.extend(texts[:_HEADER_LINES])
+        elif section.marker is not None and section.marker.kind == "supplement" and texts:
+            of_one.supplements.append((texts[0], "\n".join(texts)))
+        of_one.notes.extend(texts)
+    if len(told) == 1:  # the names of a document tell nothing of one regulation among many
+        next(iter(told.values())).names = list(names)
+    return {place: revision_of(of_one) for place, of_one in told.items()}
+
+
+def _drafts(
+    section: _Section, *, title: str, groups: GroupNames, appendices: Sequence[str], revision: Revision
+) -> list[ChunkDraft]:
     heading = section.heading
     label = f"{section.regulation} {heading}".strip() if section.regulation else heading
     parts = split_section(section.pieces, title=heading)
@@ -105,6 +133,7 @@ def _drafts(section: _Section, *, title: str, groups: GroupNames, appendices: Se
         regulation=section.regulation or None,
         anchors=anchors,
         refers_to=[find_references(part.text, own=anchors, appendices=appendices) for part in parts],
+        revision=revision,
     )
 
 
@@ -122,6 +151,8 @@ class _Reader:
         self._titles: dict[int, Title] = find_titles(pieces)
         name = name_of(pieces, self._titles)
         self._regulation = name or title
+        self._place = 0
+        self._is_named = name is not None
         # once a line among the first named the regulation, only a name that looks like one opens another
         self._regulation_is_known = name is not None and name not in {
             t.name for t in self._titles.values() if not t.known
@@ -165,13 +196,17 @@ class _Reader:
     def _open(self, marker: Marker | None) -> None:
         in_main = marker is None or marker.kind == "article"
         chapter = tuple(division.heading for division in self._divisions.values()) if in_main else ()
-        self._sections.append(_Section(regulation=self._regulation, chapter=chapter, marker=marker))
+        self._sections.append(_Section(self._regulation, chapter, marker, place=self._place, is_named=self._is_named))
         self._inner_article = 0
 
-    def _start_regulation(self, name: str) -> None:
+    def _start_regulation(self, name: str | None) -> None:
+        """Opens the next regulation; without a name the document's title stands for it."""
         self._current.pieces.extend(self._pending)
         self._pending = []
-        self._regulation = name
+        if self._last_article != (0, 0) or (self._is_named and self._regulation != name):
+            self._place += 1
+        self._regulation = name or self._title
+        self._is_named = name is not None
         self._divisions = {}
         self._last_article = (0, 0)
         self._open(None)
@@ -216,11 +251,11 @@ class _Reader:
                     self._inner_article = main
                     return False
             if main == 1 and self._inside("supplement") and _opens_regulation(marker):
-                self._start_regulation(self._title)
+                self._start_regulation(None)
                 return True
             return follows and not marker.weak and self._last_article[0] > 0
         if main == 1 and branch == 0 and self._last_article[0] >= 2 and _opens_regulation(marker):
-            self._start_regulation(self._title)
+            self._start_regulation(None)
             return True
         return follows or not marker.weak or (main == 1 and self._last_article == (0, 0))
 
@@ -291,7 +326,7 @@ def _merge_stubs(sections: Sequence[_Section]) -> list[_Section]:
             carried.extend(section.pieces)
             continue
         empty = section.marker is not None and section.marker.kind == "appendix" and section.is_stub and not carried
-        same = bool(merged) and merged[-1].regulation == section.regulation
+        same = bool(merged) and merged[-1].place == section.place
         if empty and run is not None and run is merged[-1] and same:
             _absorb(run, section)
         elif empty and same and not _tells_something(section):
@@ -304,7 +339,8 @@ def _merge_stubs(sections: Sequence[_Section]) -> list[_Section]:
     if carried and merged:
         merged[-1].pieces.extend(carried)
     elif carried:
-        merged.append(_Section(regulation=sections[-1].regulation, chapter=(), marker=None, pieces=carried))
+        last = sections[-1]
+        merged.append(_Section(last.regulation, (), None, place=last.place, is_named=last.is_named, pieces=carried))
     return merged
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from knowledge.analysis import analyze
 from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
 from knowledge.rerank.features import completeness, rank_by_features, rank_by_whole_sections
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
@@ -18,9 +19,11 @@ from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.fusion import fuse_rankings, interleave
 from knowledge.retrieval.gate import gate_features, judge
 from knowledge.retrieval.links import with_linked_sections
+from knowledge.retrieval.moment import Moment, moment_of
 from knowledge.retrieval.places import locate_files, locate_frames
 from knowledge.retrieval.question import Question, understand
 from knowledge.retrieval.recall import DENSE, KEYWORD, Recall, Recalled, Spaces
+from knowledge.retrieval.revisions import Revisions, in_order_of_time, marked_with_time, weigh_by_time
 from knowledge.retrieval.versions import chunking_version
 from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, ToolStatus, Verdict
 
@@ -74,6 +77,7 @@ class SearchPipeline:
         self._spaces = spaces
         self._reranker = reranker
         self._calibrations = calibrations
+        self._clock = clock
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="search")
         self._recall = Recall(keywords=keywords, vectors=vectors, spaces=spaces, executor=self._executor, clock=clock)
 
@@ -115,11 +119,11 @@ class SearchPipeline:
         question = understand(query, kind)
         limit = max(_CANDIDATES_PER_RANKING, 3 * top_k)
         recalled = self._recall.gather(question, generations, limit=limit)
-        frequencies, total = self._keywords.document_frequencies(question.words, generations=self._universe(kind))
-        weights = term_weights(question.words, frequencies, total, details=question.details)
-        candidates = self._fused(question, recalled, generations, limit)
+        candidates = self._fused(question, recalled, generations, limit)[: max(_RANKED, top_k)]
+        revisions = Revisions.of(candidates, self._moment(query), self._catalog, generations)
+        weights = self._weights(question, kind, revisions)
         started = time.perf_counter()
-        ranked = rank_by_features(question, candidates[: max(_RANKED, top_k)], weights)
+        ranked = weigh_by_time(rank_by_features(question, candidates, weights), revisions)
         ranked = self._reranked(question, ranked)
         recalled.took_ms["rerank"] = (time.perf_counter() - started) * 1000
         features = gate_features(question, ranked, weights)
@@ -127,13 +131,8 @@ class SearchPipeline:
         ranked = one_per_group([*located, *ranked])
         leading = self._with_parts(ranked[:_MERGED], generations)
         if kind == "docs":
-            leading = rank_by_whole_sections(question, leading, weights)
-            ranked = with_linked_sections(
-                [*leading, *ranked[_MERGED:]],
-                self._catalog,
-                generations,
-                completes=lambda first, second: completeness(question, first, second, weights),
-            )
+            ranked = self._completed(question, leading, ranked[_MERGED:], generations, weights, revisions)[:top_k]
+            marked_with_time(ranked, revisions)
         pending = self._pending(generations)
         fits = not pending and not recalled.down
         calibration = self._calibrations.find(self._fingerprint(kind, generations)) if fits else None
@@ -142,10 +141,43 @@ class SearchPipeline:
             evidence=[candidate.to_scored() for candidate in ranked[:top_k]],
             verdict=judge(features, calibration, names_place=bool(located)),
             tools=recalled.tools,
-            degraded=[*recalled.degraded, *pending],
+            degraded=[*recalled.degraded, *pending, *revisions.missing(ranked[:_MERGED])],
             took_ms=recalled.took_ms,
             features=features,
         )
+
+    def _moment(self, query: str) -> Moment:
+        return moment_of(query, today=self._clock().astimezone().date())
+
+    def _weights(self, question: Question, kind: EvidenceKind, revisions: Revisions) -> dict[str, float]:
+        """What each word of the question tells; the words of a time tell nothing once it has chosen the revision."""
+        words = question.words
+        if revisions.differ and not revisions.moment.is_today:
+            said = set(analyze(revisions.moment.words))
+            words = tuple(word for word in words if word not in said) or words
+        frequencies, total = self._keywords.document_frequencies(words, generations=self._universe(kind))
+        return term_weights(words, frequencies, total, details=question.details)
+
+    def _completed(
+        self,
+        question: Question,
+        leading: Sequence[Candidate],
+        rest: Sequence[Candidate],
+        generations: Mapping[str, int],
+        weights: Mapping[str, float],
+        revisions: Revisions,
+    ) -> list[Candidate]:
+        """Sections judged whole, the wording that holds first, and what the leaders refer to beside them."""
+        leading = rank_by_whole_sections(question, leading, weights)
+        ordered = in_order_of_time([*leading, *rest], revisions, self._catalog, generations)
+        self._with_parts([candidate for candidate in ordered[:_MERGED] if not candidate.parts], generations)
+        linked = with_linked_sections(
+            ordered,
+            self._catalog,
+            generations,
+            completes=lambda first, second: completeness(question, first, second, weights),
+        )
+        return in_order_of_time(linked, revisions, self._catalog, generations)
 
     def _universe(self, kind: EvidenceKind) -> dict[str, int]:
         """Everything of a kind that is shown: how rare a word is does not depend on who asks, nor on the other kind."""

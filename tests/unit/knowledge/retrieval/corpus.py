@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
 
 import numpy as np
 
@@ -27,6 +28,8 @@ def chunk(
     kind: str = "article",
     symbol_kind: str | None = None,
     title: str = "",
+    family: str | None = None,
+    valid_from: date | None = None,
 ) -> Chunk:
     evidence_kind: EvidenceKind = "code" if symbol else "docs"
     index_text = "\n".join(filter(None, (title, label, uri if symbol else None, symbol, text)))
@@ -44,6 +47,7 @@ def chunk(
             symbol=symbol,
             start_line=lines[0] if lines else None,
             end_line=lines[1] if lines else None,
+            valid_from=valid_from,
         ),
         ordinal=0,
         tokens=len(analyze(index_text)),
@@ -51,6 +55,7 @@ def chunk(
         evidence_kind=evidence_kind,
         title=title,
         symbol_kind=symbol_kind,
+        family=family,
     )
 
 
@@ -97,6 +102,23 @@ class MemoryCatalog:
             if hits:
                 found[name] = hits
         return found
+
+    def revision_dates(
+        self, families: Collection[tuple[str, str]], generations: Mapping[str, int]
+    ) -> dict[tuple[str, str], list[date]]:
+        found: dict[tuple[str, str], set[date]] = {}
+        for c in self.chunks:
+            family = (c.locator.source, c.family or "")
+            if family in families and c.locator.valid_from and c.locator.source in generations:
+                found.setdefault(family, set()).add(c.locator.valid_from)
+        return {family: sorted(days) for family, days in found.items()}
+
+    def revision_chunks(self, source: str, family: str, day: date, generations: Mapping[str, int]) -> list[Chunk]:
+        return [
+            c
+            for c in self.chunks
+            if (c.locator.source, c.family, c.locator.valid_from) == (source, family, day) and source in generations
+        ]
 
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         return {key: counts for key, counts in self.pending.items() if key[0] in generations}
