@@ -134,6 +134,7 @@ class ChunkDraft:
     def calls(self) -> tuple[str, ...]:
         """Simple names of what is called, in order."""
         return tuple(site.name for site in self.call_sites)
+
     family: str | None = None  # name that all revisions of this regulation share, without dates and spaces
     valid_from: date | None = None  # the day on which this revision came into force, where the document says so
 
@@ -334,6 +335,7 @@ class SourceStatus:
     embedders: tuple[str, ...]
     calibrated: bool
     problem: str | None = None  # why the last sync failed as a whole
+    parts: int | None = None  # repositories, of a source that holds many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,21 +15,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+from knowledge.chunking.code_calls import Calls, imports_of, merge_sites
 from knowledge.chunking.code_definitions import (
-    Calls,
     Definition,
     comment_start,
     find_definitions,
     last_row_of,
     statement_borders,
 )
-from knowledge.chunking.code_grammars import GRAMMARS, Grammar, language
+from knowledge.chunking.code_grammar import Grammar
+from knowledge.chunking.code_grammars import grammar_of, language
 from knowledge.chunking.code_text import PART_CHARS, index_text, join_lines, split_lines, split_rows, words_of
 from knowledge.chunking.code_windows import chunk_plain
-from knowledge.types import ChunkDraft
+from knowledge.types import CallSite, ChunkDraft
 
-CODE_CHUNKING_VERSION = "1"
+CODE_CHUNKING_VERSION = "2"
 
 _LONG_LINE_CHARS = 1000
 _NO_CONTENT = re.compile(
@@ -38,19 +40,44 @@ _NO_CONTENT = re.compile(
       | (?:module\.)?exports(?:\.\w+)?\s*=\s*(?:\{[\w\s,]*\}|\w+) ;?
       | (?:const|let|var)\s+[\w{}\s,:]+=\s*require\(.*\)(?:\.\w+)* ;?
       | ['"]use\s\w+['"] ;?
-      | __all__\s*=.* | pass | [\W_]*
+      | __all__\s*=.* | pass | end | <\?php | [\W_]*
+      | (?:require|require_relative|use|using)\b.* | declare\(.*\);?
+      | (?:namespace|module|mod|package)\s+[\w.:\\]+\s*[;{]? | extern\s+"C"\s*\{ | \#!.*
     )\s*""",
     re.VERBOSE,
 )
 
 
+BROKEN_SYNTAX = "syntax that cannot be read in part of the file: that part is cut into windows of lines"
+MINIFIED = "most of the text stands in very long lines: cut into windows of lines"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutCode:
+    """One file of a repository, cut: chunks in reading order, the names that it imports, what could not be read."""
+
+    drafts: tuple[ChunkDraft, ...]
+    imports: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # constant sentences, so that files can be counted by them
+
+
 def chunk_code(uri: str, text: str) -> list[ChunkDraft]:
     """Chunks of one file in reading order; `text` is masked already, lines count from 1. Never raises for odd text."""
-    name = uri.rsplit("/", 1)[-1]
-    grammar = GRAMMARS.get(name.rsplit(".", 1)[-1].lower()) if "." in name else None
-    if grammar is None or not text.strip() or _is_minified(text):
-        return chunk_plain(uri, text)
-    return _FileChunker(uri, text, grammar).chunks()
+    return list(cut_code(uri, text).drafts)
+
+
+def cut_code(uri: str, text: str) -> CutCode:
+    """The chunks of one file with its imports; `text` is masked already. Never raises for odd text."""
+    grammar = grammar_of(uri, text)
+    if not text.strip():
+        return CutCode(drafts=())
+    if grammar is None:
+        return CutCode(drafts=tuple(chunk_plain(uri, text)))
+    if _is_minified(text):
+        return CutCode(drafts=tuple(chunk_plain(uri, text)), warnings=(MINIFIED,))
+    chunker = _FileChunker(uri, text, grammar)
+    warnings = (BROKEN_SYNTAX,) if chunker.is_broken else ()
+    return CutCode(drafts=tuple(chunker.chunks()), imports=chunker.imports(), warnings=warnings)
 
 
 def _is_minified(text: str) -> bool:
@@ -72,6 +99,14 @@ class _FileChunker:
         self._root = tree.root_node
         self._calls = Calls(grammar, self._root)
         self._groups: dict[str, int] = {}
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the grammar could not read a part of the file."""
+        return bool(self._root.has_error)
+
+    def imports(self) -> tuple[str, ...]:
+        return imports_of(self._grammar, self._root)
 
     def chunks(self) -> list[ChunkDraft]:
         stem = self._uri.rsplit("/", 1)[-1].split(".")[0]
@@ -140,7 +175,7 @@ class _FileChunker:
         start: int,
         end: int,
         group: str,
-        calls: tuple[str, ...],
+        calls: tuple[CallSite, ...],
         merged: Sequence[str] = (),
     ) -> ChunkDraft:
         anchors = [definition.name] if definition.kind == "modifier" else []
@@ -156,7 +191,7 @@ class _FileChunker:
             end_line=end + 1,
             anchors=(*anchors, *merged),
             refers_to=definition.uses,
-            calls=tuple(dict.fromkeys((*definition.uses, *calls))),
+            call_sites=_with_modifiers(definition, calls),
         )
 
     def _group(self, qualified: str) -> str:
@@ -221,14 +256,20 @@ class _FileChunker:
             start_line=first + 1,
             end_line=last + 1,
             anchors=tuple(d.qualified for d in merged if any(a <= d.code_row <= b for a, b in runs)),
-            calls=tuple(dict.fromkeys(name for run in runs for name in self._calls.between(*run))),
+            call_sites=merge_sites([site for run in runs for site in self._calls.between(*run)]),
         )
 
-    def _calls_of_rows(self, rows: Iterable[int]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for row in rows for name in self._calls.between(row, row)))
+    def _calls_of_rows(self, rows: Iterable[int]) -> tuple[CallSite, ...]:
+        return merge_sites([site for row in rows for site in self._calls.between(row, row)])
 
     def _chars(self, first: int, last: int) -> int:
         return sum(len(line) + 1 for line in self._lines[first : last + 1])
+
+
+def _with_modifiers(definition: Definition, calls: tuple[CallSite, ...]) -> tuple[CallSite, ...]:
+    """The calls, led by the modifiers that a Solidity function uses."""
+    uses = [CallSite(name=name, line=definition.code_row + 1) for name in definition.uses]
+    return merge_sites([*uses, *calls])
 
 
 def _longest_run(rows: Sequence[int]) -> list[int]:

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from knowledge.chunking.code_grammars import Grammar, call_query, definition_query
-from knowledge.chunking.code_naming import Described, describe, text_of
+from knowledge.chunking.code_grammar import SCOPE_KIND, Grammar
+from knowledge.chunking.code_grammars import definition_query
+from knowledge.chunking.code_naming import describe
+from knowledge.chunking.code_nodes import Described, text_of
 from knowledge.chunking.code_text import signature_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_ANNOTATIONS = frozenset(["annotation", "marker_annotation", "attribute", "decorator"])
+_ANNOTATIONS = frozenset(["annotation", "marker_annotation", "attribute", "decorator", "attribute_list"])
+_BESIDE = frozenset(["decorator", "attribute_item"])  # decorators that a grammar keeps beside what they decorate
 _FUNCTIONS = frozenset(
-    ["function", "method", "constructor", "destructor", "component", "hook", "modifier", "subscript", "initializer"]
+    [
+        "function",
+        "method",
+        "constructor",
+        "destructor",
+        "component",
+        "hook",
+        "modifier",
+        "subscript",
+        "initializer",
+        "operator",
+        "indexer",
+        "task",
+        "factory",
+    ]
 )
-_MAX_CALLS = 200
 _MAX_ON_ROW = 5  # more of them on one line were not written by hand, and would all show that line
 _MAX_NESTING = 10  # nobody nests types deeper by hand
 _MAX_COMMENT_ROWS = 300
@@ -42,8 +56,14 @@ class Definition:
     is_type: bool
     container: Node | None  # the body in which members stand
     parent: Definition | None
+    annotations: str = ""  # the decorators, as written
     uses: tuple[str, ...] = ()  # modifiers of a Solidity function
     members: list[Definition] = field(default_factory=list)
+
+    @property
+    def is_scope(self) -> bool:
+        """True for a namespace, which gives its members a name and is no chunk."""
+        return self.kind == SCOPE_KIND
 
     @property
     def is_merged(self) -> bool:
@@ -77,9 +97,10 @@ def find_definitions(grammar: Grammar, root: Node, lines: Sequence[str], *, stem
     for node in nodes:
         while around and around[-1].node.end_byte <= node.start_byte:
             around.pop()
-        parent = around[-1] if around else None
-        if parent is not None and (not parent.is_type or len(around) >= _MAX_NESTING):
+        outer = around[-1] if around else None
+        if outer is not None and (not (outer.is_type or outer.is_scope) or len(around) >= _MAX_NESTING):
             continue
+        parent = next((definition for definition in reversed(around) if definition.is_type), None)
         described = describe(grammar.name, node, stem=stem, container=parent.container if parent else None)
         if described is None:
             continue
@@ -87,20 +108,27 @@ def find_definitions(grammar: Grammar, root: Node, lines: Sequence[str], *, stem
         on_row[row] = on_row.get(row, 0) + 1
         if on_row[row] > _MAX_ON_ROW:
             continue
-        definition = _build(grammar, described, node, parent, lines)
+        definition = _build(grammar, described, node, parent, outer, lines)
+        around.append(definition)
+        if definition.is_scope:
+            continue
         if parent is not None:
             parent.members.append(definition)
         found.append(definition)
-        around.append(definition)
     return found
 
 
 def _build(
-    grammar: Grammar, described: Described, node: Node, parent: Definition | None, lines: Sequence[str]
+    grammar: Grammar,
+    described: Described,
+    node: Node,
+    parent: Definition | None,
+    scope: Definition | None,
+    lines: Sequence[str],
 ) -> Definition:
     outer = _first_decorator(described.outer)
     code_row, last_row = outer.start_point.row, last_row_of(described.outer)
-    names = [parent.qualified if parent else None, described.owner, described.name]
+    names = [scope.qualified if scope else None, described.owner, described.name]
     qualified = ".".join(name for name in names if name)
     first_row = comment_start(lines, code_row, grammar.comment)
     body = described.body
@@ -119,6 +147,7 @@ def _build(
         is_type=is_type,
         container=body if is_type else None,
         parent=parent,
+        annotations=_annotations_of(outer, described.outer, node),
         uses=tuple(dict.fromkeys(_modifiers(node))) if grammar.name == "solidity" else (),
     )
 
@@ -130,11 +159,25 @@ def last_row_of(node: Node) -> int:
 
 
 def _first_decorator(node: Node) -> Node:
-    """The first of the decorators before a TypeScript member, which the grammar keeps beside it; else the node."""
+    """The first of the decorators that the grammar keeps beside the node (TypeScript members, Rust); else the node."""
     previous = node.prev_named_sibling
-    while previous is not None and previous.type == "decorator":
+    while previous is not None and previous.type in _BESIDE:
         node, previous = previous, previous.prev_named_sibling
     return node
+
+
+def _annotations_of(first: Node, outer: Node, node: Node) -> str:
+    """All decorators of a definition, one a line."""
+    beside: list[str] = []
+    while first.id != outer.id and len(beside) < _MAX_COMMENT_ROWS:
+        beside.append(text_of(first))
+        following = first.next_named_sibling
+        if following is None:
+            break
+        first = following
+    data = outer.text or b""
+    within = [data[start:stop].decode("utf-8", "replace") for start, stop in _annotation_spans(outer, node)]
+    return "\n".join((*beside, *within))
 
 
 def comment_start(lines: Sequence[str], row: int, line_comment: str) -> int:
@@ -208,20 +251,3 @@ def statement_borders(node: Node, largest_bytes: int) -> Mapping[int, int]:
             if child.end_byte - child.start_byte > largest_bytes:
                 waiting.append((child, depth + 1))
     return borders
-
-
-class Calls:
-    """Names that a file calls, by row."""
-
-    def __init__(self, grammar: Grammar, root: Node) -> None:
-        from tree_sitter import QueryCursor
-
-        nodes = QueryCursor(call_query(grammar.name)).captures(root).get("call", [])
-        self._calls = sorted((n.start_point.row, n.start_byte, text_of(n)) for n in nodes)
-
-    def between(self, first_row: int, last_row: int) -> tuple[str, ...]:
-        """Distinct names called on these rows, in order of appearance, at most 200."""
-        start = bisect_left(self._calls, (first_row, 0, ""))
-        end = bisect_left(self._calls, (last_row + 1, 0, ""))
-        names = (name for _, _, name in self._calls[start:end] if re.match(r"[A-Za-z_$]\w+$", name))
-        return tuple(dict.fromkeys(names))[:_MAX_CALLS]

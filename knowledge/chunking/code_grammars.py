@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from knowledge.chunking.code_grammar import TYPE_KINDS, Grammar
+from knowledge.chunking.code_grammars_native import CPP, CSHARP, RUST, C
+from knowledge.chunking.code_grammars_script import BASH, PHP, RUBY, SCALA
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grammar:
-    """How to read one language."""
-
-    name: str  # in tree_sitter_language_pack
-    kinds: Mapping[str, str]  # node type -> kind of symbol
-    types: frozenset[str]  # kinds whose members are definitions of their own
-    calls: str  # query; captures the simple names of what is called
-    skipped: frozenset[str]  # top-level nodes that are no content: imports, package clauses
-    comment: str = "//"  # starts a line comment
-
-
-_TYPE_KINDS = frozenset(
-    [
-        "class", "interface", "enum", "record", "annotation", "object", "struct", "protocol", "extension", "actor",
-        "contract", "library", "namespace", "data class", "sealed class", "sealed interface", "value class",
-    ]
-)  # fmt: skip
 
 _JS_KINDS = {
     "function_declaration": "function",
@@ -69,7 +54,7 @@ _JS_SKIPPED = frozenset(["import_statement"])
 PYTHON = Grammar(
     name="python",
     kinds={"function_definition": "function", "class_definition": "class"},
-    types=_TYPE_KINDS,
+    types=TYPE_KINDS,
     calls="(call function: (identifier) @call) (call function: (attribute attribute: (identifier) @call))",
     skipped=frozenset(["import_statement", "import_from_statement", "future_import_statement"]),
     comment="#",
@@ -88,7 +73,7 @@ JAVA = Grammar(
         "annotation_type_element_declaration": "method",
         "static_initializer": "initializer",
     },
-    types=_TYPE_KINDS,
+    types=TYPE_KINDS,
     calls="(method_invocation name: (identifier) @call) (object_creation_expression type: (type_identifier) @call)"
     " (object_creation_expression type: (generic_type (type_identifier) @call))"
     " (method_reference (identifier) @call .)",
@@ -106,7 +91,7 @@ KOTLIN = Grammar(
         "anonymous_initializer": "initializer",
         "type_alias": "type",
     },
-    types=_TYPE_KINDS,
+    types=TYPE_KINDS,
     calls="(call_expression (simple_identifier) @call)"
     " (call_expression (navigation_expression (navigation_suffix (simple_identifier) @call)))",
     skipped=frozenset(["package_header", "import_list", "import_header"]),
@@ -124,7 +109,7 @@ SWIFT = Grammar(
         "property_declaration": "property",
         "typealias_declaration": "type",
     },
-    types=_TYPE_KINDS,
+    types=TYPE_KINDS,
     calls="(call_expression (simple_identifier) @call)"
     " (call_expression (navigation_expression suffix: (navigation_suffix suffix: (simple_identifier) @call)))",
     skipped=frozenset(["import_declaration"]),
@@ -160,7 +145,7 @@ SOLIDITY = Grammar(
         "enum_declaration": "enum",
         "user_defined_type_definition": "type",
     },
-    types=_TYPE_KINDS,
+    types=TYPE_KINDS,
     calls="(call_expression function: (expression (identifier) @call))"
     " (call_expression function: (expression (member_expression property: (identifier) @call)))"
     " (modifier_invocation (identifier) @call) (emit_statement name: (expression (identifier) @call))"
@@ -168,12 +153,12 @@ SOLIDITY = Grammar(
     skipped=frozenset(["pragma_directive", "import_directive"]),
 )
 _TS_KINDS = {node_type: kind for node_type, kind in _JS_KINDS.items() if node_type != "field_definition"}
-TSX = Grammar(name="tsx", kinds=_TS_KINDS, types=_TYPE_KINDS, calls=_JS_CALLS + _JSX_CALLS, skipped=_JS_SKIPPED)
-TYPESCRIPT = Grammar(name="typescript", kinds=_TS_KINDS, types=_TYPE_KINDS, calls=_JS_CALLS, skipped=_JS_SKIPPED)
+TSX = Grammar(name="tsx", kinds=_TS_KINDS, types=TYPE_KINDS, calls=_JS_CALLS + _JSX_CALLS, skipped=_JS_SKIPPED)
+TYPESCRIPT = Grammar(name="typescript", kinds=_TS_KINDS, types=TYPE_KINDS, calls=_JS_CALLS, skipped=_JS_SKIPPED)
 JAVASCRIPT = Grammar(
     name="javascript",
     kinds={node_type: kind for node_type, kind in _JS_KINDS.items() if node_type not in _TS_TYPES},
-    types=_TYPE_KINDS,
+    types=TYPE_KINDS,
     calls=_JS_CALLS + _JSX_CALLS,
     skipped=_JS_SKIPPED,
 )
@@ -187,7 +172,37 @@ GRAMMARS: Mapping[str, Grammar] = {
     "sol": SOLIDITY,
     "ts": TYPESCRIPT, "mts": TYPESCRIPT, "cts": TYPESCRIPT, "tsx": TSX,
     "js": JAVASCRIPT, "jsx": JAVASCRIPT, "mjs": JAVASCRIPT, "cjs": JAVASCRIPT,
+    "cs": CSHARP, "csx": CSHARP,
+    "rs": RUST,
+    "c": C, "h": CPP,
+    "cpp": CPP, "cc": CPP, "cxx": CPP, "hpp": CPP, "hh": CPP, "hxx": CPP, "ipp": CPP, "tpp": CPP, "inl": CPP,
+    "rb": RUBY, "rake": RUBY, "gemspec": RUBY,
+    "php": PHP, "phtml": PHP,
+    "scala": SCALA, "sc": SCALA,
+    "sh": BASH, "bash": BASH, "zsh": BASH, "ksh": BASH,
 }  # fmt: skip
+
+
+_BY_NAME = {"Rakefile": RUBY, "Gemfile": RUBY, "Podfile": RUBY, "Fastfile": RUBY, "Vagrantfile": RUBY}
+_SHEBANG = re.compile(r"#!\s*\S*/(?:env\s+(?:-S\s+)?)?(bash|sh|zsh|ksh|dash|python|ruby|node|php)[\d.]*\b")
+_SHEBANGS = {"python": PYTHON, "ruby": RUBY, "node": JAVASCRIPT, "php": PHP}
+_CPP_HEADER = re.compile(r"^\s*(?:class|namespace|template|using|public:|private:|constexpr)\b|\bstd::", re.MULTILINE)
+_HEADER_CHARS = 200_000
+
+
+def grammar_of(uri: str, text: str) -> Grammar | None:
+    """How to read this file, by its name, its first line, and for a C header by what is in it; None for plain text."""
+    name = uri.rsplit("/", 1)[-1]
+    suffix = name.rsplit(".", 1)[-1].lower() if "." in name else ""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if name.endswith(".gradle.kts"):
+        return None  # a build script is cut at its blocks
+    if suffix == "h":
+        return CPP if _CPP_HEADER.search(text[:_HEADER_CHARS]) else C
+    if not suffix and (shebang := _SHEBANG.match(text[:200])):
+        return _SHEBANGS.get(shebang[1], BASH)
+    return GRAMMARS.get(suffix)
 
 
 @lru_cache(maxsize=32)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from knowledge.chunking import code_naming_native, code_naming_script
+from knowledge.chunking.code_grammar import SCOPE_KIND
+from knowledge.chunking.code_nodes import Described, body_of, child_of, name_of, plain_type, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_IDENTIFIERS = ("identifier", "simple_identifier", "type_identifier", "property_identifier", "field_identifier")
-_BODIES = (
-    "block", "class_body", "enum_class_body", "function_body", "statement_block", "constructor_body", "interface_body",
-    "contract_body", "protocol_body", "enum_body", "computed_property",
-)  # fmt: skip
 # What an error-ridden tree takes for a name.
 _NOT_NAMES = frozenset(["if", "for", "while", "switch", "return", "catch", "else", "try", "when", "do", "with", "new"])
 _JS_FUNCTIONS = frozenset(["arrow_function", "function_expression", "generator_function"])
@@ -24,56 +22,29 @@ _JSX = re.compile(rb"<(?:[A-Za-z][\w.]*[\s/>]|>)")
 _HOOK = re.compile(r"use[A-Z0-9]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A node that is a definition."""
-
-    name: str
-    kind: str
-    outer: Node  # with decorators and `export`
-    body: Node | None
-    owner: str | None = None  # of a method that stands outside its type: receiver, prototype
-
-
 def describe(language: str, node: Node, *, stem: str, container: Node | None) -> Described | None:
     """What `node` defines, or None when it is no definition where it stands.
 
     `stem` names a default export; `container` is the body of the type or object around the node.
     """
     described = _READERS[language](node, stem, container)
-    return None if described is None or not described.name or described.name in _NOT_NAMES else described
-
-
-def text_of(node: Node | None) -> str:
-    """The source text of a node; empty for none."""
-    return node.text.decode("utf-8", "replace") if node is not None and node.text is not None else ""
-
-
-def _child(node: Node, *types: str) -> Node | None:
-    return next((c for c in node.children if c.type in types), None)
-
-
-def _body(node: Node) -> Node | None:
-    return node.child_by_field_name("body") or _child(node, *_BODIES)
-
-
-def _name(node: Node) -> str:
-    named = node.child_by_field_name("name")
-    return text_of(named if named is not None else _child(node, *_IDENTIFIERS))
+    if described is None or described.kind == SCOPE_KIND:
+        return described
+    return None if not described.name or described.name in _NOT_NAMES else described
 
 
 def _python(node: Node, stem: str, container: Node | None) -> Described:
     outer = node.parent if node.parent is not None and node.parent.type == "decorated_definition" else node
     kind = "class" if node.type == "class_definition" else "method" if container is not None else "function"
-    return Described(_name(node), kind, outer, _body(node))
+    return Described(name_of(node), kind, outer, body_of(node))
 
 
 def _java(node: Node, stem: str, container: Node | None) -> Described:
     from knowledge.chunking.code_grammars import JAVA
 
     kind = JAVA.kinds[node.type]
-    name = "static" if kind == "initializer" else _name(node)
-    return Described(name, kind, node, _body(node))
+    name = "static" if kind == "initializer" else name_of(node)
+    return Described(name, kind, node, body_of(node))
 
 
 def _kotlin(node: Node, stem: str, container: Node | None) -> Described | None:
@@ -82,7 +53,7 @@ def _kotlin(node: Node, stem: str, container: Node | None) -> Described | None:
     if node.type == "companion_object":
         return None  # its members are found under the name of the class around it
     kind = KOTLIN.kinds[node.type]
-    name, owner = _name(node), None
+    name, owner = name_of(node), None
     if node.type == "class_declaration":
         kind = _kotlin_class_kind(node)
     elif node.type == "secondary_constructor":
@@ -90,14 +61,14 @@ def _kotlin(node: Node, stem: str, container: Node | None) -> Described | None:
     elif node.type == "anonymous_initializer":
         name = "init"
     elif node.type == "property_declaration":
-        name = _name(_child(node, "variable_declaration") or node)
+        name = name_of(child_of(node, "variable_declaration") or node)
     elif node.type == "function_declaration" and container is not None:
         kind = "method"
     # A member's receiver is left out: its class is what stack frames and readers call it by.
     if container is None and node.type in ("function_declaration", "property_declaration"):
-        receiver = node.child_by_field_name("receiver") or _child(node, "receiver_type")
-        owner = _plain_type(text_of(receiver)) if receiver is not None else None
-    return Described(name, kind, node, _body(node), owner)
+        receiver = node.child_by_field_name("receiver") or child_of(node, "receiver_type")
+        owner = plain_type(text_of(receiver)) if receiver is not None else None
+    return Described(name, kind, node, body_of(node), owner)
 
 
 def _kotlin_class_kind(node: Node) -> str:
@@ -110,28 +81,20 @@ def _kotlin_class_kind(node: Node) -> str:
     return kind
 
 
-def _plain_type(text: str) -> str:
-    """A type without type arguments, nullability and blanks: "List<Foo>?" gives "List"."""
-    previous = None
-    while previous != text:
-        previous, text = text, re.sub(r"<[^<>]*>|\[[^\[\]]*\]", "", text)
-    return re.sub(r"[^\w.]", "", text.rsplit(" ", 1)[-1])
-
-
 def _swift(node: Node, stem: str, container: Node | None) -> Described:
     from knowledge.chunking.code_grammars import SWIFT
 
-    kind, name = SWIFT.kinds[node.type], _name(node)
+    kind, name = SWIFT.kinds[node.type], name_of(node)
     if node.type == "class_declaration":
         kind = next((c.type for c in node.children if c.type in ("struct", "enum", "extension", "actor")), "class")
-        name = _plain_type(name)
+        name = plain_type(name)
     elif node.type in ("init_declaration", "deinit_declaration", "subscript_declaration"):
         name = node.type.removesuffix("_declaration")
     elif node.type == "property_declaration":
         name = re.sub(r"\W.*", "", name, flags=re.DOTALL)
     elif kind == "function" and container is not None:
         kind = "method"
-    return Described(name, kind, node, _body(node))
+    return Described(name, kind, node, body_of(node))
 
 
 def _go(node: Node, stem: str, container: Node | None) -> Described:
@@ -140,7 +103,7 @@ def _go(node: Node, stem: str, container: Node | None) -> Described:
     kind, owner, outer = GO.kinds[node.type], None, node
     if node.type == "method_declaration":
         receiver = text_of(node.child_by_field_name("receiver")).strip("()")
-        owner = _plain_type(receiver)
+        owner = plain_type(receiver)
     elif node.type in ("type_spec", "type_alias", "const_spec", "var_spec"):
         shape = node.child_by_field_name("type")
         if shape is not None and kind == "type":
@@ -150,18 +113,18 @@ def _go(node: Node, stem: str, container: Node | None) -> Described:
             parent = parent.parent
         if parent is not None and parent.child_count == 2:  # the keyword and one spec, no parentheses
             outer = parent
-    return Described(_name(node), kind, outer, _body(node), owner)
+    return Described(name_of(node), kind, outer, body_of(node), owner)
 
 
 def _solidity(node: Node, stem: str, container: Node | None) -> Described:
     from knowledge.chunking.code_grammars import SOLIDITY
 
-    kind, name = SOLIDITY.kinds[node.type], _name(node)
+    kind, name = SOLIDITY.kinds[node.type], name_of(node)
     if node.type == "constructor_definition":
         name = "constructor"
     elif node.type == "fallback_receive_definition":
         name = "receive" if text_of(node).lstrip().startswith("receive") else "fallback"
-    return Described(name, kind, node, _body(node))
+    return Described(name, kind, node, body_of(node))
 
 
 # --- JavaScript and TypeScript --------------------------------------------------------------------
@@ -175,10 +138,10 @@ def _javascript(node: Node, stem: str, container: Node | None) -> Described | No
 
     if not _js_is_top_level(node):
         return None
-    name, kind = _name(node).strip("\"'"), TYPESCRIPT.kinds[node.type]
+    name, kind = name_of(node).strip("\"'"), TYPESCRIPT.kinds[node.type]
     if node.type == "class" and not name:
         return None
-    return Described(name, _js_kind(name, kind, node), _js_outer(node), _body(node))
+    return Described(name, _js_kind(name, kind, node), _js_outer(node), body_of(node))
 
 
 def _js_variable(node: Node, stem: str, container: Node | None) -> Described | None:
@@ -186,7 +149,7 @@ def _js_variable(node: Node, stem: str, container: Node | None) -> Described | N
     if declaration is None or not _js_is_top_level(declaration) or node.child_by_field_name("value") is None:
         return None
     outer = _js_outer(declaration) if declaration.named_child_count == 1 else node
-    return _js_value(_name(node), node.child_by_field_name("value"), outer)
+    return _js_value(name_of(node), node.child_by_field_name("value"), outer)
 
 
 def _js_assignment(node: Node, stem: str, container: Node | None) -> Described | None:
@@ -210,8 +173,8 @@ def _js_export(node: Node, stem: str, container: Node | None) -> Described | Non
     value = node.child_by_field_name("value")
     if value is None or not _js_is_top_level(node):
         return None
-    if value.type == "class" and _name(value):
-        return Described(_name(value), "class", node, _body(value))
+    if value.type == "class" and name_of(value):
+        return Described(name_of(value), "class", node, body_of(value))
     described = _js_value(stem, value, node)
     return None if described is None or described.kind == "const" else described
 
@@ -222,12 +185,12 @@ def _js_value(name: str, value: Node | None, outer: Node) -> Described | None:
     if value is None:
         return None
     if value.type == "class":
-        return Described(name, "class", outer, _body(value))
+        return Described(name, "class", outer, body_of(value))
     if value.type == "object":
         return Described(name, "object", outer, value)
     function = value if value.type in _JS_FUNCTIONS else _js_wrapped_function(value)
     if function is not None:
-        return Described(name, _js_kind(name, "function", outer), outer, _body(function))
+        return Described(name, _js_kind(name, "function", outer), outer, body_of(function))
     if value.type == "call_expression" and text_of(value.child_by_field_name("function")).startswith("styled"):
         return Described(name, "component", outer, value)
     return Described(name, "const", outer, None)
@@ -261,15 +224,15 @@ def _js_member(node: Node, stem: str, container: Node | None) -> Described | Non
         value = node.child_by_field_name("value")
         if value is None or value.type not in _JS_FUNCTIONS:
             return None
-        return Described(text_of(node.child_by_field_name("key")).strip("\"'`"), "method", node, _body(value))
+        return Described(text_of(node.child_by_field_name("key")).strip("\"'`"), "method", node, body_of(value))
     named = node.child_by_field_name("name") or node.child_by_field_name("property")
     name = text_of(named).strip("\"'`")
     value = node.child_by_field_name("value")
     if value is not None and (value.type in _JS_FUNCTIONS or _js_wrapped_function(value) is not None):
         function = value if value.type in _JS_FUNCTIONS else _js_wrapped_function(value)
-        return Described(name, "method", node, _body(function) if function is not None else None)
+        return Described(name, "method", node, body_of(function) if function is not None else None)
     kind = "property" if "field" in node.type else "constructor" if name == "constructor" else "method"
-    return Described(name, kind, node, _body(node))
+    return Described(name, kind, node, body_of(node))
 
 
 def _js_kind(name: str, kind: str, node: Node) -> str:
@@ -337,4 +300,6 @@ _READERS = {
     "javascript": _javascript,
     "typescript": _javascript,
     "tsx": _javascript,
+    **code_naming_native.READERS,
+    **code_naming_script.READERS,
 }

@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from knowledge.chunking.code_outline import chunk_outline
+from knowledge.chunking.code_outline_formats import outline_of
+from knowledge.chunking.code_sql import SQL_SUFFIXES, chunk_sql
 from knowledge.chunking.code_text import index_text, join_lines, split_lines, split_rows, words_of
 from knowledge.types import ChunkDraft, ChunkKind
 
@@ -18,11 +21,16 @@ _TOP_LEVEL = re.compile(r"[^\s#/*;\-)\]}>]|<[a-zA-Z!]|-\s|\[")
 
 
 def chunk_plain(uri: str, text: str) -> list[ChunkDraft]:
-    """Heading sections of a document, windows at blank lines and top-level keys of anything else."""
+    """Heading sections of a document, statements of SQL, sections of configuration, windows of anything else."""
     lines = split_lines(text)
     suffix = uri.rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
     if suffix in _MARKDOWN:
         return _sections(uri, lines)
+    if suffix in SQL_SUFFIXES:
+        return chunk_sql(uri, text)
+    outline = outline_of(uri, lines)
+    if outline is not None and outline.parts:
+        return chunk_outline(uri, lines, outline)
     return windows(uri, lines, 0, len(lines) - 1)
 
 

@@ -588,7 +588,7 @@ def test_configuration_is_cut_at_top_level_keys() -> None:
     drafts = chunk_code("deploy/compose.yml", text)
     assert len(drafts) > 1
     assert all(lines(text, d)[0].startswith("service_") for d in drafts)
-    assert all(d.kind == "window" for d in drafts)
+    assert all(d.kind == "section" and d.symbol == f"service_{place}" for place, d in enumerate(drafts))
 
 
 @pytest.mark.parametrize("suffix", sorted(GRAMMARS))
