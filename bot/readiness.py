@@ -8,7 +8,6 @@ import shutil
 import socket
 import sqlite3
 import stat
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,12 +18,13 @@ from typing import Protocol
 from bot.data_folder import DataFolder
 from bot.errors import BotError, DataFolderBusy
 from bot.settings import Settings
-from bot.settings_sections import SourceSettings
+from bot.settings_sources import SourceSettings
+from knowledge.api import check_source
+from knowledge.errors import KnowledgeError
 from knowledge.types import ToolStatus
 
 HEALTH_TTL_S = 10.0
 OLDEST_PYTHON = (3, 11)
-GIT_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,20 +162,15 @@ def _check_data_folder(path: Path) -> Check:
 
 def _check_source(source: SourceSettings) -> Check:
     name, path = f"source {source.name}", source.path
+    if source.kind == "repository":
+        try:
+            return Check(name=name, ok=True, detail=check_source(source.config()))
+        except KnowledgeError as error:
+            return Check(name=name, ok=False, detail=str(error), remedy="see docs/code-repositories.md")
     if path is None or not path.is_dir():
         return Check(name=name, ok=False, detail=f"{path} is not a folder", remedy="correct its path")
     if not os.access(path, os.R_OK | os.X_OK):
         return Check(name=name, ok=False, detail=f"{path} cannot be read", remedy="change its rights")
-    if source.kind == "repository":
-        command = ["git", "-C", os.fspath(path), "rev-parse", "--verify", "--quiet", source.branch or "HEAD"]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return Check(name=name, ok=False, detail=str(error), remedy="install git")
-        if run.returncode != 0:
-            what = f"has no branch {source.branch!r}" if source.branch else "is no git repository with a commit"
-            return Check(name=name, ok=False, detail=f"{path} {what}", remedy="correct its path or branch")
-        return Check(name=name, ok=True, detail=f"{path} at commit {run.stdout.strip()[:10]}")
     return Check(name=name, ok=True, detail=os.fspath(path))
 
 

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from bot.answering import Answering
@@ -24,10 +26,9 @@ from bot.settings import Settings
 from bot.sources import Permalink, SourceLinks
 from bot.store import Store
 from knowledge.analysis import analyze, analyze_query
-from knowledge.api import ExtractionLimits, Knowledge, KnowledgeConfig
+from knowledge.api import CodeSource, ExtractionLimits, Knowledge, KnowledgeConfig, build_source
 from knowledge.embed.registry import DEFAULT_EMBEDDERS, build_embedder
-from knowledge.sources.git import GitSource
-from knowledge.types import EvidenceKind
+from knowledge.types import EvidenceKind, SourceConfig
 
 
 def utc_now() -> datetime:
@@ -158,7 +159,19 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
 
 def _permalinks(settings: Settings) -> dict[str, Permalink]:
     return {
-        source.name: GitSource(source.name, source.path, source.branch, source.include, source.exclude).permalink
+        source.name: partial(_permalink, source, settings.data_dir)
         for source in settings.source_configs()
-        if source.kind == "repository" and source.path is not None
+        if source.kind == "repository"
     }
+
+
+def _permalink(
+    config: SourceConfig, data_dir: Path, uri: str, revision: str, start_line: int | None, end_line: int | None
+) -> str | None:
+    """The address of lines on their repository's web host; a source is small, and opens nothing before it is asked."""
+    source = build_source(config, data_dir=data_dir)
+    try:
+        return source.permalink(uri, revision, start_line, end_line) if isinstance(source, CodeSource) else None
+    finally:
+        if isinstance(source, CodeSource):
+            source.close()

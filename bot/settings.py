@@ -16,6 +16,14 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_valid
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from bot.errors import ConfigError
+from bot.settings_chat import (
+    CatchUpSettings,
+    ChannelSettings,
+    ChatSettings,
+    CommandSettings,
+    LimitSettings,
+    check_chat,
+)
 from bot.settings_check import (
     Problem,
     check_environment,
@@ -35,9 +43,9 @@ from bot.settings_sections import (
     IngestSettings,
     LogSettings,
     SearchSettings,
-    SourceSettings,
     WebSettings,
 )
+from bot.settings_sources import SourceSettings
 from bot.settings_slack import SlackSettings
 from knowledge.types import SourceConfig
 
@@ -69,6 +77,11 @@ class Settings(BaseSettings):
     search: SearchSettings = Field(default_factory=SearchSettings)
     answers: AnswerSettings = Field(default_factory=AnswerSettings)
     chroma: ChromaSettings = Field(default_factory=ChromaSettings)
+    chat: ChatSettings = Field(default_factory=ChatSettings)
+    channels: tuple[ChannelSettings, ...] = ()
+    limits: LimitSettings = Field(default_factory=LimitSettings)
+    commands: CommandSettings = Field(default_factory=CommandSettings)
+    catch_up: CatchUpSettings = Field(default_factory=CatchUpSettings)
     log: LogSettings = Field(default_factory=LogSettings)
     slack: SlackSettings = Field(default_factory=SlackSettings)
     _config_file: Path = PrivateAttr(default=Path(CONFIG_NAME))
@@ -98,6 +111,7 @@ class Settings(BaseSettings):
         for name in self.web.sources or ():
             if name not in names:
                 raise Problem("web.sources", f"names {name!r}, which no [[sources]] entry has{nearest(name, names)}")
+        check_chat(self.chat, self.channels, names)
         if self.public_url is not None:
             require_url("public_url", self.public_url)
         if self.web.enabled and not self.web.is_loopback and not self.web.names_secret("token"):
@@ -126,7 +140,7 @@ class Settings(BaseSettings):
 
     def source_configs(self) -> tuple[SourceConfig, ...]:
         """The sources as `knowledge` wants them."""
-        return tuple(SourceConfig(**{name: getattr(s, name) for name in type(s).model_fields}) for s in self.sources)
+        return tuple(source.config() for source in self.sources)
 
 
 def load_settings(config: Path | None) -> Settings:

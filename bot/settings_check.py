@@ -202,11 +202,15 @@ def check_places(data_dir: Path, sources: Sequence[Any]) -> Problem | None:
     Whoever gives the outer one of two sources patterns has thought about it: that is taken as it is.
     """
     data = Path(os.path.realpath(data_dir))
-    places = [(source, Path(os.path.realpath(source.path))) for source in sources]
-    for number, (source, place) in enumerate(places):
+    places = [
+        (number, source, Path(os.path.realpath(source.path)))
+        for number, source in enumerate(sources)
+        if source.path is not None
+    ]
+    for count, (number, source, place) in enumerate(places):
         if source.kind == "documents" and place.is_relative_to(data):
             return Problem(f"sources.{number}.path", "lies in data_dir, which Haechi writes itself; separate the two")
-        for other, elsewhere in places[:number]:
+        for _, other, elsewhere in places[:count]:
             if source.kind != other.kind or source.branch != other.branch:
                 continue
             inner, outer = (source, other) if place.is_relative_to(elsewhere) else (other, source)

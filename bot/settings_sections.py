@@ -12,12 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, model
 from bot.settings_check import (
     Problem,
     require_distinct,
-    require_link_template,
-    require_patterns,
     require_url,
 )
 
-_SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -56,36 +53,6 @@ class Section(BaseModel):
     def secret(self, name: str) -> SecretStr | None:
         """The secret, read when the settings were loaded; None when the configuration names none."""
         return self._secrets.get(name)
-
-
-class SourceSettings(Section):
-    """One `[[sources]]` entry."""
-
-    name: str
-    kind: Literal["documents", "repository"]
-    path: Path | None = None
-    url: str | None = None
-    title: str | None = None
-    branch: str | None = None
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    link_template: str | None = None
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if not _SLUG.fullmatch(self.name):
-            raise Problem("name", "must be a slug: a-z, 0-9, '.', '_' or '-', at most 64; other names go into title")
-        if self.url is not None:
-            raise Problem("url", "is not supported yet: this version reads local folders and clones, so set path")
-        if self.path is None:
-            raise Problem("path", "is missing: the folder with the documents, or the local clone of the repository")
-        if self.branch is not None and self.kind != "repository":
-            raise Problem("branch", 'belongs to kind = "repository"; remove it')
-        require_patterns("include", self.include)
-        require_patterns("exclude", self.exclude)
-        if self.link_template is not None:
-            require_link_template("link_template", self.link_template)
-        return self
 
 
 class EmbeddingSettings(Section):

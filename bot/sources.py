@@ -16,6 +16,7 @@ Link = Callable[[Locator, str], str | None]
 Permalink = Callable[[str, str, int | None, int | None], str | None]  # uri, revision, first line, last line
 
 _SHORT_COMMIT_CHARS = 10
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # a source of many repositories has a revision that is none
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -99,8 +100,8 @@ def freshness(
         if status.source not in wanted or status.last_sync is None:
             continue
         when = ago(status.last_sync, now, language)
-        if status.kind == "repository" and status.revision:
-            commit = status.revision[:_SHORT_COMMIT_CHARS]
+        if status.kind == "repository" and _COMMIT.fullmatch(status.revision or ""):
+            commit = (status.revision or "")[:_SHORT_COMMIT_CHARS]
             lines.append(word("indexed_commit", language, source=status.title, ago=when, commit=commit))
         else:
             lines.append(word("indexed", language, source=status.title, ago=when))

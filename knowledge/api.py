@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
-from knowledge.errors import NotFound, SourceMissing, StorageFull, ToolDown, UnknownSource
+from knowledge.errors import NotFound, StorageFull, ToolDown, UnknownSource
 from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
 from knowledge.index.collections import collection_name
 from knowledge.index.keywords_fts import FtsKeywordIndex
@@ -22,8 +22,11 @@ from knowledge.index.vector_cache import VectorCache
 from knowledge.lookup import find_documents, read_section
 from knowledge.page_images import PageImage as PageImage
 from knowledge.page_images import PageImages
-from knowledge.passages import CodeSource, passage_of
+from knowledge.passages import CodeSource as CodeSource
+from knowledge.passages import passage_of
 from knowledge.ports import Embedder, Reranker, Source, VectorIndex
+from knowledge.sources.registry import build_source as build_source
+from knowledge.sources.registry import check_source as check_source
 from knowledge.status import check_tools, source_status
 from knowledge.sync import Syncer, interrupted_jobs
 from knowledge.types import (
@@ -319,26 +322,14 @@ class Knowledge:
         return self._calibrations
 
     def _build_source(self, config: SourceConfig) -> Source:
-        return (self._adapters.source or partial(build_source, data_dir=self._config.data_dir))(config)
+        build = self._adapters.source or partial(build_source, data_dir=self._config.data_dir, clock=self._clock)
+        return build(config)
 
     def _code_source(self, config: SourceConfig) -> CodeSource:
         source = self._build_source(config)
         if not hasattr(source, "file_at"):
             raise NotFound(f"Source {config.name} holds no code any more: run `haechi ingest`")
         return source  # type: ignore[return-value]
-
-
-def build_source(config: SourceConfig, *, data_dir: Path | None = None) -> Source:
-    """The adapter of a `[[sources]]` entry. Raises SourceMissing when it names no place that this version can read."""
-    if config.path is None:
-        raise SourceMissing(f'Source "{config.name}" has no path: clone {config.url} and set `path` to the clone')
-    if config.kind == "repository":
-        from knowledge.sources.git import GitSource
-
-        return GitSource(config.name, config.path, config.branch, config.include, config.exclude)
-    from knowledge.sources.files import FolderSource
-
-    return FolderSource(config.name, config.path, config.include, config.exclude, data_dir=data_dir)
 
 
 def _build_embedder(name: str, *, ollama_url: str) -> Embedder:

@@ -146,7 +146,7 @@ class SourceSync:
         shown = [g for g in self._catalog.generations(name) if g.state == "active"]
         if any(self._catalog.known_documents(g.id) for g in shown):
             raise SourceEmpty(
-                f"{self._config.place} looks empty, so the documents it had are kept: check that it is mounted and what "
+                f"{self._config.place} looks empty, so what it had is kept: check that it is mounted and what "
                 f"include and exclude say; run `haechi ingest --source {name} --force` if it is meant to be empty"
             )
         return discovery

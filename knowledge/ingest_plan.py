@@ -17,7 +17,8 @@ class SyncPlan:
     to_read: tuple[Discovered, ...]
     targets: Mapping[str, tuple[int, ...]]  # uri -> generation ids
     gone: Mapping[int, tuple[KnownDocument, ...]]  # generation id -> documents that are not there any more
-    kept: Mapping[int, tuple[KnownDocument, ...]]  # generation id -> documents whose content is unchanged
+    # generation id -> documents whose content is unchanged; those of parts that were not listed are in neither
+    kept: Mapping[int, tuple[KnownDocument, ...]]
     added: frozenset[str]
     updated: frozenset[str]
     deleted: frozenset[str]
@@ -47,12 +48,15 @@ def make_plan(
             )
         else:
             items[item.uri] = item
+    unlisted = discovery.kept_prefixes
     targets: dict[str, list[int]] = {}
     gone: dict[int, tuple[KnownDocument, ...]] = {}
     kept: dict[int, tuple[KnownDocument, ...]] = {}
     for generation in generations:
         documents = known[generation.id]
-        gone[generation.id] = tuple(document for uri, document in documents.items() if uri not in items)
+        gone[generation.id] = tuple(
+            document for uri, document in documents.items() if uri not in items and not uri.startswith(unlisted)
+        )
         kept[generation.id] = tuple(
             document
             for uri, document in documents.items()
@@ -74,7 +78,8 @@ def make_plan(
         added=frozenset(uri for uri in items if uri not in shown),
         updated=frozenset(changed),
         deleted=frozenset(document.uri for document in first_gone),
-        unchanged=sum(uri in shown and uri not in changed for uri in items),
+        unchanged=sum(uri in shown and uri not in changed for uri in items)
+        + sum(uri not in items and uri.startswith(unlisted) for uri in shown),
         skipped=tuple(skipped),
         moved=frozenset(document.uri for document in first_gone if document.content_hash in new_hashes),
     )

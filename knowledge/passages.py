@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from urllib.parse import quote
 
 from knowledge.catalog import Catalog
@@ -13,6 +13,7 @@ from knowledge.errors import NotFound
 from knowledge.types import Chunk, Locator, Passage, SourceConfig
 
 
+@runtime_checkable
 class CodeSource(Protocol):
     """What evidence pages need of a repository."""
 

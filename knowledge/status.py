@@ -9,8 +9,9 @@ from datetime import datetime
 from knowledge.catalog import Catalog
 from knowledge.errors import KnowledgeError
 from knowledge.index.spaces import EmbedderShelf
+from knowledge.ingest_parts import read_parts
 from knowledge.ports import VectorIndex
-from knowledge.types import Scope, SourceConfig, SourceStatus, ToolStatus
+from knowledge.types import FailedItem, Scope, SourceConfig, SourceStatus, ToolStatus
 
 
 def source_status(
@@ -21,6 +22,8 @@ def source_status(
     shown = next((g for g in catalog.generations(config.name) if g.state == "active"), None)
     revision, last_sync, problem = catalog.source_state(config.name)
     documents, chunks, failed = catalog.counts(shown.id) if shown is not None else (0, 0, ())
+    parts = read_parts(catalog, shown.id) if shown is not None else []
+    failed += tuple(FailedItem(uri=part.prefix, reason=part.problem) for part in parts if part.problem is not None)
     names = {recorded.key: recorded.embedder for recorded in shown.spaces} if shown is not None else {}
     pending = {names[key]: counts[0] for (_, key), counts in catalog.pending_counts(generations).items()}
     return SourceStatus(
@@ -37,6 +40,7 @@ def source_status(
         embedders=tuple(recorded.embedder for recorded in shown.spaces) if shown is not None else tuple(embedders),
         calibrated=is_calibrated,
         problem=problem,
+        parts=len(parts) if parts else None,
     )
 
 

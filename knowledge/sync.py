@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +26,7 @@ from knowledge.ingest import SourceSync, SyncTools
 from knowledge.ingest_embed import VectorFiller
 from knowledge.ingest_generation import remove_source
 from knowledge.ports import Source, VectorIndex
+from knowledge.sources.registry import mirrors_folder
 from knowledge.types import Progress, SourceConfig, SyncReport
 
 if TYPE_CHECKING:
@@ -173,6 +175,7 @@ class Syncer:
         configured = {config.name for config in self._config.sources}
         for name in sorted(self._catalog.source_names() - configured):
             remove_source(self._catalog, name, should_stop=should_stop)
+            shutil.rmtree(mirrors_folder(self._config.data_dir, name), ignore_errors=True)
             with suppress(ToolDown):  # an orphaned collection is never searched, and the next reconcile drops it
                 remove_unused_vectors(self._catalog, self._tools.vectors, name)
 

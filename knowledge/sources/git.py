@@ -1,4 +1,4 @@
-"""A git repository on this machine as a source of code.
+"""A git repository on this machine as a source of code; `git_remote` and `hosted` read their copies through it.
 
 What is read is the commit at HEAD, or at `branch`, never the working tree: uncommitted work is nobody's knowledge yet.
 Working trees, linked worktrees, detached checkouts and bare repositories all do. When the root is a folder inside a
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from knowledge.errors import NotFound, SourceMissing, UnreadableFile
 from knowledge.sources import git_filters as filters
-from knowledge.sources.git_links import build_permalink, web_address
+from knowledge.sources.git_links import HostKind, build_permalink, web_address
 from knowledge.sources.git_process import BlobReader, GitFailed, run_git
 from knowledge.types import Discovered, Discovery, SkippedItem
 
@@ -44,9 +44,15 @@ class GitSource:
         branch: str | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        *,
+        reference: str | None = None,  # the full name of what is followed, in a copy of a remote repository
+        web: str | None = None,  # where people see the repository; None: as its remote says
+        host_kind: HostKind | None = None,
     ) -> None:
         self.name = name
         self._root = root
+        self._reference = reference
+        self._host_kind = host_kind
         self._branch = branch
         self._include = tuple(include)
         self._exclude = tuple(exclude)
@@ -54,7 +60,7 @@ class GitSource:
         self._entries: dict[str, _Entry] | None = None  # of the last discovery, by uri
         self._content_reasons: dict[str, str | None] = {}  # blob id -> why it is not read; blobs never change
         self._prefix: str | None = None
-        self._web: str | None = None
+        self._web = web
 
     def discover(self) -> Discovery:
         """Files of the followed commit that are worth reading, and the others with the reason. Raises SourceMissing."""
@@ -73,7 +79,7 @@ class GitSource:
             else:
                 kept[uri] = entry
         self._entries = kept
-        self._web = self._find_web_address()
+        self._web = self._web or self._find_web_address()
         return Discovery(
             revision=commit,
             items=tuple(
@@ -124,7 +130,14 @@ class GitSource:
             web = self._web or self._find_web_address()
         except SourceMissing:
             return None
-        return build_permalink(web, prefix + uri, revision, start_line, end_line) if web else None
+        if web is None:
+            return None
+        return build_permalink(web, prefix + uri, revision, start_line, end_line, kind=self._host_kind)
+
+    def describe(self) -> str:
+        """The commit that is followed. Raises SourceMissing."""
+        self._find_prefix()
+        return f"commit {self._find_commit()[:10]}"
 
     def close(self) -> None:
         """Ends the git process; the source can still be used afterwards."""
@@ -148,8 +161,8 @@ class GitSource:
         return self._prefix
 
     def _find_commit(self) -> str:
-        names = ["HEAD"]
-        if self._branch:
+        names = [self._reference or "HEAD"]
+        if self._branch and self._reference is None:
             names = [f"refs/heads/{self._branch}", f"refs/remotes/origin/{self._branch}", f"refs/tags/{self._branch}"]
         for name in names:
             try:

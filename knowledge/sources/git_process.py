@@ -12,25 +12,23 @@ import shutil
 import subprocess
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from knowledge.errors import NotFound, SourceMissing, UnreadableFile
 
-_ENVIRONMENT = {
+_CONFIG = (
+    ("safe.directory", "*"),
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", os.devnull),
+)
+_VARIABLES = {
     "PATH": os.defpath,
     "LC_ALL": "C",
     "HOME": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_COUNT": "3",
-    "GIT_CONFIG_KEY_0": "safe.directory",
-    "GIT_CONFIG_VALUE_0": "*",
-    "GIT_CONFIG_KEY_1": "core.fsmonitor",
-    "GIT_CONFIG_VALUE_1": "false",
-    "GIT_CONFIG_KEY_2": "core.hooksPath",
-    "GIT_CONFIG_VALUE_2": os.devnull,
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
@@ -41,7 +39,24 @@ _TIMEOUT_S = 120
 
 
 class GitFailed(Exception):
-    """git ended with an error; the text is its last line on standard error."""
+    """git ended with an error; the text is its last line on standard error, `output` all of it."""
+
+    def __init__(self, last_line: str, output: str = "") -> None:
+        super().__init__(last_line)
+        self.output = output or last_line
+
+
+def git_environment(
+    config: Sequence[tuple[str, str]] = (), variables: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The whole environment of a git command; `config` counts for this command alone and shows in no argument."""
+    pairs = (*_CONFIG, *config)
+    numbered = {f"GIT_CONFIG_KEY_{number}": key for number, (key, _) in enumerate(pairs)}
+    numbered |= {f"GIT_CONFIG_VALUE_{number}": value for number, (_, value) in enumerate(pairs)}
+    return _VARIABLES | {"GIT_CONFIG_COUNT": str(len(pairs))} | numbered | dict(variables or {})
+
+
+_ENVIRONMENT = git_environment()
 
 
 def git_command(root: Path, arguments: Sequence[str]) -> list[str]:
@@ -66,9 +81,15 @@ def run_git(root: Path, *arguments: str) -> bytes:
     except subprocess.TimeoutExpired as e:
         raise GitFailed(f"git {arguments[0]} took longer than {_TIMEOUT_S} s") from e
     if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise GitFailed(lines[-1] if lines else f"git {arguments[0]} ended with status {done.returncode}")
+        raise failure_of(arguments[0], done.returncode, done.stderr)
     return done.stdout
+
+
+def failure_of(command: str, status: int, errors: bytes) -> GitFailed:
+    """The failure of a git command that ended with `status`."""
+    output = errors.decode("utf-8", "replace").strip()
+    lines = output.splitlines()
+    return GitFailed(lines[-1] if lines else f"git {command} ended with status {status}", output)
 
 
 class BlobReader:

@@ -147,8 +147,9 @@ def test_bot_reaches_knowledge_through_its_door_its_types_and_its_errors_only():
     doors = ("knowledge.api", "knowledge.types", "knowledge.errors", "knowledge.extract", "knowledge.masking")
     extra = {
         "bot.cli": ("knowledge.evaluate",),
+        "bot.settings_sources": ("knowledge.sources.git_access",),  # which addresses git may be given
         "bot.operations": ("knowledge.evaluate",),
-        "bot.services": ("knowledge.analysis", "knowledge.embed.registry", "knowledge.sources.git"),  # builds the adapters
+        "bot.services": ("knowledge.analysis", "knowledge.embed.registry"),  # builds the adapters
     }
     wrong = {}
     for module, path in modules("bot").items():

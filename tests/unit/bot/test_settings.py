@@ -84,7 +84,7 @@ def test_without_a_file_the_smallest_configuration_is_shown(tmp_path, monkeypatc
         (BASE + BASE.split("\n\n")[1], ["sources.1.name 'rules' stands twice"]),
         (BASE.replace('"rules"', '"사규"'), [":4: sources.0.name must be a slug"]),
         (BASE.replace('"documents"', '"docs"'), ["sources.0.kind must be 'documents' or 'repository'"]),
-        (BASE.replace("path = ", "url = "), ["sources.0.url is not supported yet"]),
+        (BASE.replace("path = ", "url = "), ['sources.0.url belongs to kind = "repository"']),
         (BASE + 'branch = "main"\n', ["sources.0.branch belongs to kind = \"repository\""]),
         (BASE + "[web]\nsources = ['rulez']\n", ["web.sources names 'rulez'", "did you mean 'rules'?"]),
         (BASE + "[web]\nhost = '0.0.0.0'\n", [":8: web.host is reachable from other machines", "web.token_env"]),
