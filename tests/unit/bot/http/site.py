@@ -14,6 +14,7 @@ from bot.http.server import build_http
 from bot.platforms.web import WebPlatform
 from bot.store import Store
 from bot.types import Author, Citation, Delivery, Message, Reply, ThreadRef
+from knowledge.api import PageImage
 from knowledge.errors import NotFound
 from knowledge.types import DocumentSummary, Locator, Passage, Progress, Scope
 
@@ -36,12 +37,20 @@ class ScriptedKnowledge:
 
     def __init__(self, passages: Mapping[str, Passage] | None = None) -> None:
         self.passages = dict(passages or {})
+        self.images: dict[tuple[str, int], PageImage | Exception] = {}
 
     def passage(self, chunk_id: str, *, scope: Scope) -> Passage:
         passage = self.passages.get(chunk_id)
         if passage is None or not scope.allows(passage.source):
             raise NotFound(f"There is no chunk {chunk_id}.")
         return passage
+
+    def page_image(self, chunk_id: str, page: int, *, scope: Scope) -> PageImage:
+        self.passage(chunk_id, scope=scope)
+        image = self.images.get((chunk_id, page), NotFound(f"There is no page {page}."))
+        if isinstance(image, Exception):
+            raise image
+        return image
 
     def list_documents(self, *, scope: Scope) -> Sequence[DocumentSummary]:
         return []
