@@ -20,16 +20,19 @@ from knowledge.index.reconcile import Reconciled, reconcile
 from knowledge.index.spaces import EmbedderShelf, RecordedEmbedder
 from knowledge.index.vector_cache import VectorCache
 from knowledge.lookup import find_documents, read_section
+from knowledge.lookup_code import CodeLookup
 from knowledge.page_images import PageImage as PageImage
 from knowledge.page_images import PageImages
 from knowledge.passages import CodeSource as CodeSource
 from knowledge.passages import passage_of
 from knowledge.ports import Embedder, Reranker, Source, VectorIndex
+from knowledge.sources.git_history import LineChange as LineChange
 from knowledge.sources.registry import build_source as build_source
 from knowledge.sources.registry import check_source as check_source
 from knowledge.status import check_tools, source_status
 from knowledge.sync import Syncer, interrupted_jobs
 from knowledge.types import (
+    Caller,
     Chunk,
     DocumentSummary,
     Evidence,
@@ -113,6 +116,7 @@ class Knowledge:
         self._after_crash = interrupted_jobs(catalog, now=clock())
         self._vectors = LazyVectorIndex(adapters.vectors or self._open_chroma, reconcile=self._reconcile)
         self._keywords = FtsKeywordIndex(catalog)
+        self._code = CodeLookup(catalog, lambda source: self._code_source(config.source(source)))
         self._pipeline: SearchPipeline | None = None
         self._calibrations: Calibrations | None = adapters.calibrations
         self._page_images = PageImages()
@@ -186,6 +190,49 @@ class Knowledge:
             raise NotFound(f"{passage.uri} has no pages.")
         config = self._config.source(passage.source)
         return self._page_images.get(passage.locator, page, passage.blocks, source=lambda: self._build_source(config))
+
+    # --- code -------------------------------------------------------------------------------------
+
+    def callers(self, chunk_id: str, *, scope: Scope, limit: int = 5) -> tuple[Caller, ...]:
+        """What calls a definition, best first. Empty for what is no definition. Raises NotFound when it has gone."""
+        return self._code.callers(chunk_id, scope=scope, limit=limit)
+
+    def definition(self, symbol: str, *, scope: Scope) -> tuple[Chunk, ...]:
+        """Definitions called `symbol` ("OrderService.cancel", "cancel"), best first, at most 20; empty for none."""
+        return self._code.definition(symbol, scope=scope)
+
+    def definition_at(
+        self, source: str, uri: str, line: int, *, scope: Scope, revision: str | None = None
+    ) -> Chunk | None:
+        """The innermost definition around a line, else the chunk of other code there; None where nothing is indexed.
+
+        `revision` is the commit that the line number is of, when it is not the indexed one: None also when the line
+        was changed since. Raises NotFound for a commit that the repository does not know, ToolDown.
+        """
+        return self._code.definition_at(source, uri, line, scope=scope, revision=revision)
+
+    def blame(
+        self, source: str, uri: str, start_line: int, end_line: int, *, scope: Scope, revision: str | None = None
+    ) -> tuple[LineChange, ...]:
+        """Which commits these lines stem from, at `revision` or the indexed commit. Raises NotFound, ToolDown."""
+        return self._code.blame(source, uri, start_line, end_line, scope=scope, revision=revision)
+
+    def log_of_lines(
+        self,
+        source: str,
+        uri: str,
+        start_line: int,
+        end_line: int,
+        *,
+        scope: Scope,
+        since: datetime | None = None,
+        limit: int = 10,
+        revision: str | None = None,
+    ) -> tuple[LineChange, ...]:
+        """Commits that changed these lines, newest first, bounded. Raises NotFound, ToolDown."""
+        return self._code.log_of_lines(
+            source, uri, start_line, end_line, scope=scope, since=since, limit=limit, revision=revision
+        )
 
     # --- keeping up to date -----------------------------------------------------------------------
 

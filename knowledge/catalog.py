@@ -12,7 +12,7 @@ from uuid import uuid4
 from knowledge.catalog_db import Database
 from knowledge.catalog_generations import Generation, read_generations
 from knowledge.catalog_rows import CHUNK_COLUMNS, KnownDocument, as_chunk, as_time, first_number, last_number
-from knowledge.types import EVIDENCE_KIND, Chunk, DocumentSummary, EvidenceKind, FailedItem, Scope, SkippedItem
+from knowledge.types import EVIDENCE_KIND, Caller, Chunk, DocumentSummary, EvidenceKind, FailedItem, Scope, SkippedItem
 
 ID_BATCH = 400
 GROUP_REACH = 32  # parts of one section that are looked at on either side of a chunk: more than are ever shown
@@ -164,6 +164,16 @@ class Catalog:
                 {source: generations[source]},
             )
         )
+
+    def callers_of(self, chunk: Chunk, generations: Mapping[str, int]) -> tuple[Caller, ...]:
+        from knowledge.catalog_callers import find_callers
+
+        return find_callers(self, chunk, generations)
+
+    def used_modifiers(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
+        from knowledge.catalog_callers import used_modifiers
+
+        return used_modifiers(self, chunk, generations)
 
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         counts: dict[tuple[str, str], tuple[int, int]] = {}

@@ -60,6 +60,7 @@ class PreparedDocument:
     warnings: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     drafts: tuple[IndexedDraft, ...] = ()
+    imports: tuple[str, ...] = ()  # names in the import statements of a file of code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,14 @@ def with_ids(
 def _digest(*parts: str) -> str:
     joined = "\0".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:ID_CHARS]
+
+
+def called_name(symbol: str | None, kind: str | None) -> str | None:
+    """The name by which code calls a definition: the last part of its symbol, for a constructor that of its class."""
+    if symbol is None:
+        return None
+    *owners, name = symbol.split(".")
+    return owners[-1] if kind == "constructor" and owners else name
 
 
 def first_number(generation: int) -> int:

@@ -9,18 +9,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from knowledge.catalog_links import resolve_links
-from knowledge.catalog_rows import IndexedDraft, PreparedDocument, document_id, first_number, pack_blocks
+from knowledge.catalog_rows import (
+    IndexedDraft,
+    PreparedDocument,
+    called_name,
+    document_id,
+    first_number,
+    pack_blocks,
+)
 
 _PLACE_COLUMNS = (
     "ordinal, kind, part_of, label, symbol, symbol_kind, signature, start_line, end_line, page, first_block, "
-    "last_block, regulation, anchors, text, family, valid_from, doubtful"
+    "last_block, regulation, anchors, text, family, valid_from, doubtful, name"
 )
 _UPDATE_CHUNK = (
     "UPDATE chunks SET " + ", ".join(f"{name.strip()} = ?" for name in _PLACE_COLUMNS.split(",")) + " WHERE number = ?"
 )
 _INSERT_CHUNK = (
     f"INSERT INTO chunks ({_PLACE_COLUMNS}, number, generation, id, document, tokens, index_text) "
-    f"VALUES ({', '.join('?' * 24)})"
+    f"VALUES ({', '.join('?' * 25)})"
 )
 
 
@@ -74,18 +81,19 @@ def _put_document_row(
         len(prepared.drafts),
         now.isoformat(),
         pack_blocks(prepared.blocks) if prepared.blocks else None,
+        " ".join(prepared.imports),
     )
     row = connection.execute(
         """
         INSERT INTO documents (generation, uri, file_name, id, content_hash, revision, title, media_type, format,
-                               extractor, status, reason, warnings, chunks, updated_at, blocks)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                               extractor, status, reason, warnings, chunks, updated_at, blocks, imports)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (generation, uri) DO UPDATE SET
             id = excluded.id, content_hash = excluded.content_hash, revision = excluded.revision,
             title = excluded.title, media_type = excluded.media_type, format = excluded.format,
             extractor = excluded.extractor, status = excluded.status, reason = excluded.reason,
             warnings = excluded.warnings, chunks = excluded.chunks, updated_at = excluded.updated_at,
-            blocks = excluded.blocks
+            blocks = excluded.blocks, imports = excluded.imports
         RETURNING number
         """,
         (generation, prepared.uri, prepared.uri.rpartition("/")[2], *values),
@@ -193,8 +201,12 @@ def _put_relations(
         ],
     )
     connection.executemany(
-        "INSERT OR IGNORE INTO callers (generation, name, chunk) VALUES (?, ?, ?)",
-        [(generation, name, row) for indexed, row in zip(drafts, rows, strict=True) for name in indexed.draft.calls],
+        "INSERT OR IGNORE INTO callers (generation, name, chunk, line, receivers) VALUES (?, ?, ?, ?, ?)",
+        [
+            (generation, site.name, row, site.line, " ".join(receiver or "-" for receiver in site.receivers))
+            for indexed, row in zip(drafts, rows, strict=True)
+            for site in indexed.draft.call_sites
+        ],
     )
 
 
@@ -221,4 +233,5 @@ def _place_values(ordinal: int, indexed: IndexedDraft) -> tuple[object, ...]:
         json.dumps([[word.text, word.page] for word in indexed.doubtful], ensure_ascii=False)
         if indexed.doubtful
         else None,
+        called_name(draft.symbol, draft.symbol_kind),
     )

@@ -125,12 +125,12 @@ def _prepare_document(task: PrepareTask) -> PreparedDocument:
 
 
 def _prepare_code(task: PrepareTask) -> PreparedDocument:
-    from knowledge.chunking.code import chunk_code
+    from knowledge.chunking.code import cut_code
     from knowledge.extract.decoding import decode
     from knowledge.masking import mask
 
     text = mask(decode(task.content, name=task.uri).text)
-    drafts = chunk_code(task.uri, text)
+    cut = cut_code(task.uri, text)
     return PreparedDocument(
         source=task.source,
         uri=task.uri,
@@ -141,7 +141,9 @@ def _prepare_code(task: PrepareTask) -> PreparedDocument:
         status="indexed",
         format=PurePosixPath(task.uri).suffix.removeprefix(".") or "text",
         extractor="code",
-        drafts=tuple(with_ids(task.source, task.uri, drafts, _tokens(drafts))),
+        warnings=cut.warnings,
+        drafts=tuple(with_ids(task.source, task.uri, cut.drafts, _tokens(cut.drafts))),
+        imports=cut.imports,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from knowledge.types import Chunk, ChunkDraft, Discovery, Document, EvidenceKind, Extraction, Scope, VectorSpace
+from knowledge.types import Caller, Chunk, ChunkDraft, Discovery, Document, EvidenceKind, Extraction, Scope, VectorSpace
 
 Vectors = npt.NDArray[np.float32]
 
@@ -170,6 +170,12 @@ class ChunkLookup(Protocol):
 
     def revision_chunks(self, source: str, family: str, day: date, generations: Mapping[str, int]) -> list[Chunk]:
         """The chunks of one revision of a regulation, in order."""
+
+    def callers_of(self, chunk: Chunk, generations: Mapping[str, int]) -> tuple[Caller, ...]:
+        """What calls the definition that `chunk` is a part of, best first, a few; empty for what is no definition."""
+
+    def used_modifiers(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
+        """The modifiers that a Solidity function uses, inherited ones too; empty for everything else."""
 
     def pending_counts(self, generations: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
         """(source, vector space key) -> (chunks whose vector is missing, chunks in all)."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from knowledge.retrieval.coverage import Held
-from knowledge.types import Chunk, ScoredChunk
+from knowledge.types import Caller, Chunk, ScoredChunk
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,6 +25,7 @@ class Candidate:
     score: float = 0.0  # what the order is made by, higher is better
     rerank: float | None = None
     via: str | None = None
+    callers: tuple[Caller, ...] = ()  # of a definition, once they are looked up
     parts: tuple[Chunk, ...] = ()  # the parts of the section or definition that are shown, once they are joined
     _held: Held | None = None
 
@@ -58,4 +59,5 @@ class Candidate:
             rerank=self.rerank,
             features=dict(self.features),
             via=self.via,
+            callers=self.callers,
         )

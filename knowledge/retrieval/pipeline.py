@@ -14,6 +14,7 @@ from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
 from knowledge.rerank.features import completeness, rank_by_features, rank_by_whole_sections
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.code_links import note_callers, with_modifiers
 from knowledge.retrieval.coverage import term_weights
 from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.fusion import fuse_rankings, interleave
@@ -133,6 +134,9 @@ class SearchPipeline:
         if kind == "docs":
             ranked = self._completed(question, leading, ranked[_MERGED:], generations, weights, revisions)[:top_k]
             marked_with_time(ranked, revisions)
+        else:
+            ranked = with_modifiers(ranked, self._catalog, generations, top_k=top_k)
+            note_callers(ranked[:top_k], self._catalog, generations)
         pending = self._pending(generations)
         fits = not pending and not recalled.down
         calibration = self._calibrations.find(self._fingerprint(kind, generations)) if fits else None

@@ -134,6 +134,17 @@ class GitSource:
             return None
         return build_permalink(web, prefix + uri, revision, start_line, end_line, kind=self._host_kind)
 
+    def history_place(self, uri: str) -> tuple[Path, str]:
+        """The repository and the path in it whose history is that of `uri`. Raises NotFound, SourceMissing."""
+        if filters.secret_reason(uri) or ".." in uri.split("/"):
+            raise NotFound(f"{uri} of source {self.name} is never shown")
+        known = (self._entries or {}).get(uri)
+        prefix = self._find_prefix()
+        top = self._root
+        if prefix:  # paths of a history count from the top of the working tree
+            top = Path(run_git(self._root, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").strip())
+        return top, prefix + (known.path if known else uri)
+
     def describe(self) -> str:
         """The commit that is followed. Raises SourceMissing."""
         self._find_prefix()

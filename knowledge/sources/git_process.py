@@ -46,6 +46,10 @@ class GitFailed(Exception):
         self.output = output or last_line
 
 
+class GitTimeout(GitFailed):
+    """git took longer than it may."""
+
+
 def git_environment(
     config: Sequence[tuple[str, str]] = (), variables: Mapping[str, str] | None = None
 ) -> dict[str, str]:
@@ -67,19 +71,22 @@ def git_command(root: Path, arguments: Sequence[str]) -> list[str]:
     return [program, "-C", str(root), *arguments]
 
 
-def run_git(root: Path, *arguments: str) -> bytes:
-    """Standard output of a git command in `root`. Raises GitFailed, SourceMissing when git is not installed."""
+def run_git(root: Path, *arguments: str, timeout_s: float = _TIMEOUT_S) -> bytes:
+    """Standard output of a git command in `root`.
+
+    Raises GitFailed, of it GitTimeout when the time is over, SourceMissing when git is not installed.
+    """
     try:
         done = subprocess.run(
             git_command(root, arguments),
             env=_ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_TIMEOUT_S,
+            timeout=timeout_s,
             check=False,
         )
     except subprocess.TimeoutExpired as e:
-        raise GitFailed(f"git {arguments[0]} took longer than {_TIMEOUT_S} s") from e
+        raise GitTimeout(f"git {arguments[0]} took longer than {timeout_s:.0f} s") from e
     if done.returncode:
         raise failure_of(arguments[0], done.returncode, done.stderr)
     return done.stdout

@@ -1,4 +1,4 @@
-"""One repository behind an address as a source of code: a copy of its followed commit, read as a local one."""
+"""One repository behind an address as a source of code: a copy of its followed branch, read as a local one."""
 
 from __future__ import annotations
 
@@ -62,9 +62,19 @@ class RemoteGitSource:
         self._require_copy()
         return self._inside.file_at(uri, revision)
 
+    def history_place(self, uri: str) -> tuple[Path, str]:
+        """(copy of the repository, path in it) of a file. Raises SourceMissing."""
+        self._require_copy()
+        return self._inside.history_place(uri)
+
     def permalink(self, uri: str, revision: str, start_line: int | None, end_line: int | None) -> str | None:
         """Address of these lines at this commit on the repository's web host; None for a host without pages."""
         return self._inside.permalink(uri, revision, start_line, end_line)
+
+    def history_place(self, uri: str) -> tuple[Path, str]:
+        """The copy and the path in it whose history is that of `uri`. Raises NotFound, SourceMissing."""
+        self._require_copy()
+        return self._inside.history_place(uri)
 
     def describe(self) -> str:
         """What the remote has now; nothing is fetched. Raises SourceMissing, ToolDown."""

@@ -104,6 +104,11 @@ class HostedSource:
         source, inner = self._locate(uri)
         return source.file_at(inner, revision)
 
+    def history_place(self, uri: str) -> tuple[Path, str]:
+        """(copy of the repository, path in it) of a file. Raises NotFound, SourceMissing."""
+        source, inner = self._locate(uri)
+        return source.history_place(inner)
+
     def permalink(self, uri: str, revision: str, start_line: int | None, end_line: int | None) -> str | None:
         """Address of these lines at this commit of the repository that holds them."""
         try:
@@ -111,6 +116,11 @@ class HostedSource:
         except (NotFound, SourceMissing):
             return None
         return source.permalink(inner, revision, start_line, end_line)
+
+    def history_place(self, uri: str) -> tuple[Path, str]:
+        """The copy and the path in it whose history is that of `uri`. Raises NotFound."""
+        source, inner = self._locate(uri)
+        return source.history_place(inner)
 
     def describe(self) -> str:
         """How many repositories there are and how many are read. Raises SourceMissing, ToolDown."""

@@ -12,7 +12,7 @@ import numpy as np
 from knowledge.analysis import analyze
 from knowledge.embed.hashed import HashEmbedder
 from knowledge.ports import Vectors
-from knowledge.types import Chunk, EvidenceKind, Locator, Scope
+from knowledge.types import Caller, Chunk, EvidenceKind, Locator, Scope
 
 
 def chunk(
@@ -66,6 +66,8 @@ class MemoryCatalog:
         self.chunks = list(chunks)
         self.links = dict(links or {})
         self.pending: dict[tuple[str, str], tuple[int, int]] = {}
+        self.callers: dict[str, tuple[Caller, ...]] = {}
+        self.modifiers: dict[str, tuple[str, ...]] = {}
         self._tokens = {chunk.id: Counter(analyze(chunk.index_text)) for chunk in chunks}
 
     def active_generations(self, scope: Scope) -> dict[str, int]:
@@ -76,6 +78,13 @@ class MemoryCatalog:
 
     def visible_chunks(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, Chunk]:
         return {c.id: c for c in self.chunks if c.id in ids and c.locator.source in generations}
+
+    def callers_of(self, chunk: Chunk, generations: Mapping[str, int]) -> tuple[Caller, ...]:
+        return self.callers.get(chunk.id, ()) if chunk.locator.source in generations else ()
+
+    def used_modifiers(self, chunk: Chunk, generations: Mapping[str, int]) -> list[Chunk]:
+        ids = self.modifiers.get(chunk.id, ())
+        return [c for c in self.chunks if c.id in ids and c.locator.source in generations]
 
     def linked_chunk_ids(self, ids: Collection[str], generations: Mapping[str, int]) -> dict[str, list[str]]:
         return {id: targets for id, targets in self.links.items() if id in ids}

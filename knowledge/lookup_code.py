@@ -1,0 +1,146 @@
+"""Finds definitions of code by name and by place, what calls them, and who changed their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from knowledge.catalog import Catalog
+from knowledge.errors import NotFound
+from knowledge.passages import CodeSource
+from knowledge.retrieval.code_priors import code_prior
+from knowledge.sources.git_history import HasHistory, LineChange, blame_lines, line_at, log_of_lines
+from knowledge.types import Caller, Chunk, Scope
+
+Answer = TypeVar("Answer")
+
+MAX_DEFINITIONS = 20
+
+
+def find_definitions(catalog: Catalog, symbol: str, generations: Mapping[str, int]) -> tuple[Chunk, ...]:
+    """Definitions called `symbol`, best first: "OrderService.cancel", "Order::cancel", "cancel"; one chunk each.
+
+    A name that is written in full comes before one that only ends like it; implementations before interfaces and tests.
+    Empty when there is none.
+    """
+    parts = [part for part in symbol.replace("::", ".").replace("#", ".").replace("->", ".").split(".") if part]
+    if not parts or not generations:
+        return ()
+    wanted = ".".join(parts)
+    marks = ",".join(str(int(generation)) for generation in generations.values())
+    names = [parts[-1], *parts[-2:-1]]
+    found = catalog.chunks_where(
+        f"c.generation IN ({marks}) AND c.name IN ({','.join('?' * len(names))}) AND c.symbol IS NOT NULL "
+        "ORDER BY c.number LIMIT 500",
+        names,
+        generations,
+    )
+    first_parts: dict[tuple[str, str], Chunk] = {}
+    for chunk in found:
+        own = chunk.locator.symbol or ""
+        if own == wanted or own.endswith("." + wanted) or (len(parts) > 2 and wanted.endswith("." + own)):
+            first_parts.setdefault((chunk.document_id, chunk.group), chunk)
+
+    def order(chunk: Chunk) -> tuple[bool, float, str, int]:
+        prior = code_prior(chunk, about_tests=False)
+        return (chunk.locator.symbol != wanted, -prior, chunk.locator.uri, chunk.locator.start_line or 0)
+
+    return tuple(sorted(first_parts.values(), key=order)[:MAX_DEFINITIONS])
+
+
+def definition_around(chunks: Sequence[Chunk], line: int) -> Chunk | None:
+    """The smallest definition that covers `line`; else the smallest chunk of any kind that does, else None."""
+    covering = [c for c in chunks if (c.locator.start_line or 1) <= line <= (c.locator.end_line or 0)]
+
+    def order(chunk: Chunk) -> tuple[bool, int]:
+        return (chunk.kind != "definition", (chunk.locator.end_line or 0) - (chunk.locator.start_line or 0))
+
+    return min(covering, key=order, default=None)
+
+
+class CodeLookup:
+    """Definitions, their callers and the history of their lines; each read is limited by a Scope."""
+
+    def __init__(self, catalog: Catalog, open_source: Callable[[str], CodeSource]) -> None:
+        """`open_source` gives the adapter of a source by name; it is closed after each use."""
+        self._catalog = catalog
+        self._open_source = open_source
+
+    def callers(self, chunk_id: str, *, scope: Scope, limit: int) -> tuple[Caller, ...]:
+        """See `Knowledge.callers`."""
+        from knowledge.catalog_callers import find_callers
+
+        generations = self._catalog.active_generations(scope)
+        chunk = self._catalog.visible_chunks([chunk_id], generations).get(chunk_id)
+        if chunk is None:
+            raise NotFound("This code is not in the index any more, or not among the sources you may see")
+        return find_callers(self._catalog, chunk, generations, limit=limit)
+
+    def definition(self, symbol: str, *, scope: Scope) -> tuple[Chunk, ...]:
+        """See `Knowledge.definition`."""
+        return find_definitions(self._catalog, symbol, self._catalog.active_generations(scope))
+
+    def definition_at(self, source: str, uri: str, line: int, *, scope: Scope, revision: str | None) -> Chunk | None:
+        """See `Knowledge.definition_at`."""
+        generations = self._catalog.active_generations(scope.narrowed_to(source))
+        chunks = [c for c in self._catalog.chunks_in_files([uri], generations).get(uri, ()) if c.locator.uri == uri]
+        if not chunks:
+            return None
+        indexed = chunks[0].locator.revision
+        place: int | None = line
+        if revision is not None and not indexed.startswith(revision):
+            place = self._with_history(
+                source, lambda code: line_at(code, uri, line, from_revision=revision, to_revision=indexed)
+            )
+        return definition_around(chunks, place) if place is not None else None
+
+    def blame(
+        self, source: str, uri: str, start_line: int, end_line: int, *, scope: Scope, revision: str | None
+    ) -> tuple[LineChange, ...]:
+        """See `Knowledge.blame`."""
+        at = revision or self._indexed_revision(source, uri, scope)
+        self._require(source, uri, scope)
+        return self._with_history(source, lambda code: blame_lines(code, uri, start_line, end_line, at))
+
+    def log_of_lines(
+        self,
+        source: str,
+        uri: str,
+        start_line: int,
+        end_line: int,
+        *,
+        scope: Scope,
+        since: datetime | None,
+        limit: int,
+        revision: str | None,
+    ) -> tuple[LineChange, ...]:
+        """See `Knowledge.log_of_lines`."""
+        at = revision or self._indexed_revision(source, uri, scope)
+        self._require(source, uri, scope)
+        return self._with_history(
+            source, lambda code: log_of_lines(code, uri, start_line, end_line, at, since=since, limit=limit)
+        )
+
+    def _indexed_revision(self, source: str, uri: str, scope: Scope) -> str:
+        """The commit at which a file is indexed. Raises NotFound when it is not, or is not in the scope."""
+        generations = self._catalog.active_generations(scope.narrowed_to(source))
+        for generation in generations.values():
+            document = self._catalog.known_documents(generation).get(uri)
+            if document is not None:
+                return document.revision
+        raise NotFound(f"{uri} is not among the files of source {source} that you may see")
+
+    def _require(self, source: str, uri: str, scope: Scope) -> None:
+        """Raises NotFound for a source that is not in the scope."""
+        if not self._catalog.active_generations(scope.narrowed_to(source)):
+            raise NotFound(f"{uri} is not among the files of source {source} that you may see")
+
+    def _with_history(self, source: str, ask: Callable[[HasHistory], Answer]) -> Answer:
+        code = self._open_source(source)
+        try:
+            if not isinstance(code, HasHistory):
+                raise NotFound(f"Source {source} has no git history")
+            return ask(code)
+        finally:
+            code.close()
