@@ -10,8 +10,40 @@ from bot.types import Language
 _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "sources": {"ko": "출처", "en": "Sources"},
     "nearest": {"ko": "가장 가까운 자료(답의 근거는 아님)", "en": "Nearest sources (not evidence for an answer)"},
+    "searching": {"ko": "자료를 찾고 있습니다…", "en": "Searching…"},
+    "queue_position": {
+        "ko": "자료를 찾았습니다. 언어 모델을 기다리는 중입니다(앞에서 {n}번째).",
+        "en": "Found sources; waiting for the language model (number {n} in the queue).",
+    },
+    "unread_files": {
+        "ko": "읽지 않은 파일: {names} (텍스트와 로그 파일만 질문에 더해집니다.)",
+        "en": "Not read: {names} (only text and log files join the question).",
+    },
+    "attached_cut": {
+        "ko": "{names}: 길어서 앞부분과 끝부분만 질문에 더했습니다.",
+        "en": "{names}: only the beginning and the end joined the question.",
+    },
+    "over_limit_user": {
+        "ko": "{window} 물어볼 수 있는 만큼 물어보셨습니다. {wait} 뒤에 다시 물어봐 주세요. 그때까지 오는 질문에는 모래시계만 표시합니다.",
+        "en": "You have asked as much as can be answered {window}. Please ask again in {wait}; until then further "
+        "questions get an hourglass only.",
+    },
+    "over_limit_total": {
+        "ko": "지금은 모두의 질문이 한꺼번에 몰려 있습니다. {wait} 뒤에 다시 물어봐 주세요. 그때까지 오는 질문에는 모래시계만 표시합니다.",
+        "en": "More is being asked than can be answered {window}. Please ask again in {wait}; until then further questions "
+        "get an hourglass only.",
+    },
+    "in_a_minute": {"ko": "1분 동안", "en": "in a minute"},
+    "in_an_hour": {"ko": "1시간 동안", "en": "in an hour"},
+    "seconds_left": {"ko": "{n}초", "en": "{n} s"},
+    "minutes_left": {"ko": "{n}분", "en": "{n} min"},
     "open": {"ko": "열기", "en": "open"},
     "error_number": {"ko": "오류 번호: `{id}`", "en": "Error number: `{id}`"},
+    "vote_thanks": {"ko": "의견 고맙습니다. 답을 고치는 데 씁니다.", "en": "Thank you; it helps to mend answers."},
+    "button_expired": {"ko": "이 버튼은 기한이 지났습니다.", "en": "This button has expired."},
+    "button_refused": {"ko": "이 버튼으로는 의견을 남길 수 없습니다.", "en": "This button cannot be used here."},
+    "not_now": {"ko": "지금은 받을 수 없습니다. 잠시 뒤 다시 해 주세요.", "en": "Not possible now; try again in a moment."},
+    "command_heard": {"ko": "확인했습니다. 곧 알려 드립니다.", "en": "Got it; the answer follows."},
     "page": {"ko": "{n}쪽", "en": "page {n}"},
     "more_rows": {
         "ko": "(이 표의 {n}개 행은 줄였습니다. 출처에서 전체를 보세요.)",

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,14 @@ from typing import Any
 import pytest
 
 from bot.errors import PlatformError
+from bot.platforms.mattermost import MattermostOptions, MattermostPlatform
 from bot.platforms.web import WebPlatform
 from bot.ports import ChatPlatform
 from bot.store import Store
 from bot.types import Author, Delivery, Message, Reply, ThreadRef
+from tests.emulators.mattermost import MattermostEmulator
+from tests.emulators.mattermost_time import quick_timing
+from tests.emulators.memory_state import MemoryState
 from tests.fakes.chat_platform import FakePlatform
 from tests.unit.bot.times import Clock
 
@@ -64,7 +69,28 @@ async def say_on_web(platform: WebPlatform, text: str, root: str | None) -> Mess
     return found[0]
 
 
-CASES = [Case("fake", open_fake, say_on_fake), Case("web", open_web, say_on_web)]
+@asynccontextmanager
+async def open_mattermost(folder: Path) -> AsyncIterator[MattermostPlatform]:
+    async with MattermostEmulator() as server:
+        options = MattermostOptions(url=server.url, token="bot-token", retry_wait_s=0.01)
+        platform = MattermostPlatform(options, MemoryState(), clock=lambda: datetime.now(UTC), timing=quick_timing())
+        platform.emulator = server  # type: ignore[attr-defined]
+        yield platform
+        await platform.close()
+
+
+async def say_on_mattermost(platform: Any, text: str, root: str | None) -> Message:
+    state = platform.emulator.state
+    post = state.say(state.alice, state.town, text.replace("@haechi", "@helperbot"), root=root or "")
+    thread = ThreadRef(platform="mattermost", channel_id=state.town, root_id=root or post["id"])
+    return next(m for m in await platform.fetch_thread(thread, 100) if m.id == post["id"])
+
+
+CASES = [
+    Case("fake", open_fake, say_on_fake),
+    Case("web", open_web, say_on_web),
+    Case("mattermost", open_mattermost, say_on_mattermost),
+]
 
 
 @dataclass

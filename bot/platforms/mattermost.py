@@ -1,0 +1,347 @@
+"""The `mattermost` chat platform: events by websocket, everything else by REST, what was missed by catching up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from bot.errors import AuthError, BotError, PlatformError
+from bot.persona import language_of
+from bot.platforms.mattermost_buttons import ButtonRefused, Buttons, derived_key, vote_of
+from bot.platforms.mattermost_catchup import CatchUp
+from bot.platforms.mattermost_commands import PING, CommandReplies, command_of
+from bot.platforms.mattermost_directory import Directory
+from bot.platforms.mattermost_doctor import MattermostDoctor, Wiring
+from bot.platforms.mattermost_failures import Refused
+from bot.platforms.mattermost_messages import NAME, Own, is_gone, message_of, own_part, post_of
+from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Conditions, Replies
+from bot.platforms.mattermost_rest import MattermostRest
+from bot.platforms.mattermost_socket import Event, MattermostSocket, Missed, Timing, probe
+from bot.ports import PlatformState, Receive, ReplyStream
+from bot.types import Author, Command, Diagnosis, FeedbackGiven, Message, MessageEvent, Reply, ThreadRef
+from bot.wording import word
+from knowledge.types import ToolStatus
+
+SWEEP_EVERY_S = 300.0  # what the socket did not deliver although it looks well
+SWEEP_BEHIND_S = 30.0
+EVENTS: Mapping[str, MessageEvent] = {"posted": "posted", "post_edited": "edited", "post_deleted": "deleted"}
+
+Json = dict[str, Any]
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MattermostOptions:
+    """How to reach the server. `url` has no final slash; `button_key` None: derived from the token."""
+
+    url: str
+    token: str
+    ca_file: Path | None = None
+    request_timeout_s: float = 20.0
+    retry_wait_s: float = 0.5
+    command_tokens: tuple[str, ...] = ()
+    command: str = "haechi"
+    callback_url: str | None = None
+    button_key: str | None = None
+    teams: tuple[str, ...] = ()
+    catch_up_age: timedelta = timedelta(hours=24)
+    catch_up_messages: int = 500
+
+    def __repr__(self) -> str:
+        return f"MattermostOptions(url={self.url!r})"
+
+
+class MattermostPlatform:
+    """Implements bot.ports.ChatPlatform."""
+
+    name = NAME
+
+    def __init__(
+        self, options: MattermostOptions, state: PlatformState, *, clock: Callable[[], datetime], timing: Timing
+    ) -> None:
+        self._options = options
+        self._clock = clock
+        self._timing = timing
+        self._conditions: Conditions | None = None
+        self._receive: Receive | None = None
+        self._closed = asyncio.Event()
+        self.rest = MattermostRest(
+            options.url, options.token, timeout_s=options.request_timeout_s, ca_file=options.ca_file,
+            now_s=lambda: clock().timestamp(), retry_wait_s=options.retry_wait_s,
+        )  # fmt: skip
+        key = options.button_key.encode() if options.button_key else derived_key(options.token)
+        self._buttons = Buttons(key, f"{options.callback_url or ''}/mattermost/button")
+        self._replies = Replies(
+            self.rest, self._known, buttons=self._buttons if options.callback_url else None, clock=clock,
+            monotonic=timing.monotonic,
+        )  # fmt: skip
+        self._commands = CommandReplies(self.rest, self._replies, state, self._known, clock=clock)
+        self._directory = Directory(self.rest, options.url, options.teams, monotonic=timing.monotonic)
+        self._socket = MattermostSocket(
+            options.url, options.token, ca_file=options.ca_file, timing=timing, before_connecting=self._introduce
+        )
+        self._catch_up = CatchUp(
+            self.rest, state, clock=clock, monotonic=timing.monotonic, deliver=self._deliver_old,
+            max_age=options.catch_up_age, max_posts=options.catch_up_messages,
+        )  # fmt: skip
+
+    @property
+    def bot(self) -> Author:
+        """The bot itself; without an id until the server was asked."""
+        own = self._conditions.own if self._conditions else Own(id="", username="")
+        return Author(id=own.id, display_name=own.username, is_bot=True)
+
+    @property
+    def bot_id(self) -> str | None:
+        return self.bot.id or None
+
+    # --- bot.ports.ChatPlatform: hearing --------------------------------------------------------
+
+    async def listen(self, receive: Receive) -> None:
+        self._receive = receive
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                parts = [tasks.create_task(part) for part in (self._socket.run(), self._dispatch(), self._sweep())]
+                await self._closed.wait()
+                await self._socket.close()
+                for part in parts:
+                    part.cancel()
+        finally:
+            self._receive = None
+            await self._catch_up.save()
+            self.rest.close()
+
+    async def close(self) -> None:
+        self._closed.set()
+        if self._receive is None:
+            self.rest.close()
+
+    async def _dispatch(self) -> None:
+        """One event after the other, so that what was said first is delivered first."""
+        while True:
+            item = await self._socket.arrivals.get()
+            try:
+                if isinstance(item, Missed):
+                    await self._catch_up.run(item.why)
+                else:
+                    await self._take(item)
+            except AuthError as error:  # the socket notices too, and reports it
+                log.warning("mattermost.refused", reason=str(error))
+            except BotError as error:
+                log.error("mattermost.event_not_delivered", reason=str(error))
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                log.error("mattermost.event_unreadable", exc_info=error)
+
+    async def _sweep(self) -> None:
+        """Asks now and then for what no event told of, and sooner for what could not be read."""
+        while True:
+            await self._timing.sleep(SWEEP_BEHIND_S if self._catch_up.is_behind else SWEEP_EVERY_S)
+            if self._socket.state == "open" and self._socket.arrivals.empty():
+                self._socket.arrivals.put_nowait(Missed(why="the regular look"))
+
+    async def _take(self, event: Event) -> None:
+        if event.name in EVENTS:
+            post = post_of(event.data)
+            if post is not None:
+                self._directory.learn(event.data, post)
+                await self._hear(post, EVENTS[event.name], sender=str(event.data.get("sender_name") or ""))
+        elif event.name == "reaction_added":
+            reaction = post_of(event.data, "reaction")
+            if reaction is not None:
+                await self._feel(reaction)
+
+    async def _hear(self, post: Json, event: MessageEvent, *, sender: str) -> None:
+        if event == "posted":
+            if not await self._catch_up.first_sight(post):
+                return
+            try:
+                await self._deliver(post, event, sender=sender)
+            except BotError:
+                await self._catch_up.not_kept(post)
+                raise
+        elif not post.get("original_id"):
+            await self._deliver(post, event, sender=sender)
+
+    async def _deliver_old(self, post: Json, channel: Json) -> None:
+        self._directory.know(channel)
+        await self._deliver(post, "posted", sender="")
+
+    async def _deliver(self, post: Json, event: MessageEvent, *, sender: str) -> None:
+        own = (await self._ready()).own
+        if self._receive is None or (post.get("user_id") == own.id and not _is_webhooks(post)):
+            return
+        if not await self._directory.is_heard(str(post.get("channel_id"))):
+            return
+        await self._receive(await self._message(post, own, event=event, sender=sender, read_files=event == "posted"))
+
+    async def _message(
+        self, post: Json, own: Own, *, event: MessageEvent = "posted", sender: str = "", read_files: bool = False
+    ) -> Message:
+        return message_of(
+            post,
+            own=own,
+            author=await self._directory.author(post, own, sender=sender),
+            is_direct=await self._directory.is_direct(str(post.get("channel_id"))),
+            attachments=await self._directory.attachments(post) if read_files else (),
+            event=event,
+        )
+
+    async def _feel(self, reaction: Json) -> None:
+        """A reaction on an answer is a vote."""
+        own = (await self._ready()).own
+        vote, user_id = vote_of(str(reaction.get("emoji_name", ""))), str(reaction.get("user_id", ""))
+        if vote is None or user_id == own.id or self._receive is None:
+            return
+        reply_id = await self._directory.remembered(str(reaction["post_id"]), self._reply_id)
+        if reply_id is not None:
+            author = await self._directory.person(user_id)
+            await self._receive(FeedbackGiven(reply_id=reply_id, author=author, vote=vote, comment=""))
+
+    async def _reply_id(self, post_id: str) -> str | None:
+        try:
+            return await self._replies.reply_id_of(await self.rest.post(post_id))
+        except Refused:
+            return None
+
+    # --- bot.ports.ChatPlatform: saying ---------------------------------------------------------
+
+    async def fetch_thread(self, thread: ThreadRef, limit: int) -> Sequence[Message]:
+        own = (await self._ready()).own
+        listing = await self.rest.thread(thread.root_id)
+        posts = [post for post in (listing.get("posts") or {}).values() if not is_gone(post)]
+        shown = [post for post in posts if (noted := own_part(post, own.id)) is None or noted.final]
+        shown.sort(key=lambda post: (int(post.get("create_at") or 0), str(post.get("id"))))
+        return [await self._message(post, own) for post in shown[-limit:]]
+
+    async def post(self, reply: Reply) -> str:
+        await self._ready()
+        return await self._replies.post(reply)
+
+    async def edit(self, post_id: str, reply: Reply) -> None:
+        await self._ready()
+        await self._replies.edit(post_id, reply)
+
+    def stream(self, thread: ThreadRef, delivery_id: str) -> ReplyStream:
+        return self._replies.stream(thread, delivery_id, ready=self._ready)
+
+    async def respond_private(self, thread: ThreadRef, user_id: str, markdown: str) -> None:
+        """By direct message: the server refuses ephemeral posts of a bot."""
+        await self._ready()
+        await self._commands.tell_all(user_id, f"{NAME}:private:{thread.root_id}:{user_id}", markdown)
+
+    async def answer_command(self, command: Command, markdown: str) -> None:
+        await self._ready()
+        await self._commands.answer(command, markdown)
+
+    async def show_progress(self, command: Command, markdown: str, *, post_id: str | None) -> str:
+        await self._ready()
+        return await self._commands.show_progress(command, markdown, post_id=post_id)
+
+    async def react(self, message: Message, emoji: str) -> None:
+        own = (await self._ready()).own
+        await self.rest.react(own.id, message.id, emoji)
+
+    async def find_own(self, thread: ThreadRef, delivery_id: str) -> str | None:
+        await self._ready()
+        return await self._replies.find_own(thread, delivery_id)
+
+    def permalink(self, thread: ThreadRef, post_id: str) -> str | None:
+        return self._directory.permalink(thread.channel_id, post_id)
+
+    # --- bot.ports.ChatPlatform: health ---------------------------------------------------------
+
+    async def check(self) -> ToolStatus:
+        socket, behind = self._socket, self._catch_up
+        detail = socket.detail
+        if behind.skipped:
+            detail += f"; left out when catching up: {'; '.join(behind.skipped[:3])}"
+        if behind.is_behind:
+            detail += f"; still behind: {behind.failed or 'some channels could not be read'}"
+        listening = self._receive is not None and socket.state == "open"
+        degraded = behind.is_behind
+        return ToolStatus(
+            name=NAME, state="down" if not listening else "degraded" if degraded else "ok", detail=detail,
+            checked_at=self._clock(),
+        )  # fmt: skip
+
+    async def diagnose(self, channel_ids: Sequence[str]) -> Sequence[Diagnosis]:
+        options = self._options
+        wiring = Wiring(
+            url=options.url, callback_url=options.callback_url, command=options.command,
+            has_command_token=bool(options.command_tokens), teams=options.teams,
+        )  # fmt: skip
+        doctor = MattermostDoctor(
+            self.rest, wiring, probe=lambda: probe(options.url, options.token, ca_file=options.ca_file)
+        )
+        return await doctor.examine(channel_ids)
+
+    # --- towards bot.http.mattermost ------------------------------------------------------------
+
+    async def take_command(self, form: Mapping[str, str]) -> Command:
+        """The command of a form, once it is saved. Raises CommandRefused, and PlatformError when nobody listens."""
+        command, hook_id = command_of(form, self._options.command_tokens)
+        if command.args == PING:
+            return command
+        if self._receive is None:
+            raise PlatformError("The bot does not listen to Mattermost yet.")
+        await self._commands.remember(command, hook_id)
+        await self._receive(command)
+        return command
+
+    async def take_click(self, payload: Mapping[str, Any]) -> str:
+        """What whoever clicked is told. Raises ButtonRefused, and PlatformError when the vote could not be kept."""
+        channel_id, post_id = str(payload.get("channel_id", "")), str(payload.get("post_id", ""))
+        user_id = str(payload.get("user_id", ""))
+        place, vote = self._buttons.verified(payload.get("context"), channel_id=channel_id, now=self._clock())
+        if not user_id or not post_id:
+            raise ButtonRefused("the click names no person or no post")
+        if self._receive is None:
+            raise PlatformError("The bot does not listen to Mattermost yet.")
+        own = (await self._ready()).own
+        post = await self.rest.post(post_id)
+        noted = own_part(post, own.id)
+        if noted is None or noted.delivery_id != place.delivery_id or post.get("channel_id") != channel_id:
+            raise ButtonRefused("the button belongs to another post")
+        reply_id = await self._replies.reply_id_of(post)
+        if reply_id is None:
+            raise ButtonRefused("the post is no finished answer")
+        author = await self._directory.person(user_id)
+        await self._receive(FeedbackGiven(reply_id=reply_id, author=author, vote=vote, comment=""))
+        return word("vote_thanks", language_of(str(post.get("message", ""))))
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    async def _introduce(self) -> None:
+        """Asks the server who the bot is and what it allows. Raises PlatformError; AuthError for a wrong token."""
+        me = await self.rest.me()
+        own = Own(id=str(me["id"]), username=str(me["username"]))
+        limit_chars = self._conditions.limit_chars if self._conditions else POST_LIMIT_CHARS
+        try:
+            limit_chars = min(POST_LIMIT_CHARS, await self._directory.read_server())
+        except AuthError:
+            raise
+        except PlatformError as error:  # only addresses of posts and the limit of old databases hang on it
+            log.warning("mattermost.settings_unread", reason=str(error))
+        self._conditions = Conditions(own=own, limit_chars=limit_chars)
+
+    async def _ready(self) -> Conditions:
+        if self._conditions is None:
+            await self._introduce()
+        return self._known()
+
+    def _known(self) -> Conditions:
+        if self._conditions is None:
+            raise PlatformError("Mattermost was not asked yet who the bot is.")
+        return self._conditions
+
+
+def _is_webhooks(post: Mapping[str, Any]) -> bool:
+    props = post.get("props")
+    return isinstance(props, dict) and props.get("from_webhook") in ("true", True)

@@ -1,0 +1,161 @@
+"""Who and what stands behind the ids of a Mattermost server: people, channels, teams, files. Remembered for a while."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import structlog
+
+from bot.errors import PlatformError
+from bot.platforms.mattermost_messages import (
+    MAX_FILE_BYTES,
+    MAX_FILES,
+    Own,
+    author_of,
+    decoded,
+    files_of,
+    is_readable_file,
+    is_system,
+    props_of,
+)
+from bot.platforms.mattermost_posting import POST_LIMIT_CHARS
+from bot.platforms.mattermost_rest import MattermostRest
+from bot.types import Attachment, Author
+
+PERSON_KNOWN_S = 3600.0
+MAX_KNOWN = 5000
+ANY_TEAM = "_redirect"  # the web app turns it into a team of whoever opens the address
+
+Json = dict[str, Any]
+
+log = structlog.get_logger(__name__)
+
+
+class Directory:
+    """Looks up once, then remembers. `teams` are names; empty: all teams are heard."""
+
+    def __init__(self, rest: MattermostRest, url: str, teams: Sequence[str], *, monotonic: Callable[[], float]) -> None:
+        self._rest = rest
+        self._site_url = url
+        self._teams = frozenset(teams)
+        self._monotonic = monotonic
+        self._people: OrderedDict[str, tuple[float, Author]] = OrderedDict()
+        self._channels: dict[str, Json] = {}
+        self._team_names: dict[str, str] = {}
+        self._reply_ids: OrderedDict[str, str | None] = OrderedDict()
+
+    async def read_server(self) -> int:
+        """The longest post in characters; learns the public address and the teams. Raises PlatformError."""
+        config = await self._rest.client_config()
+        self._site_url = str(config.get("SiteURL") or self._site_url).rstrip("/")
+        self._team_names = {str(team["id"]): str(team["name"]) for team in await self._rest.my_teams()}
+        try:
+            return max(int(config.get("MaxPostSize") or POST_LIMIT_CHARS), 1000)
+        except ValueError:
+            return POST_LIMIT_CHARS
+
+    # --- channels -------------------------------------------------------------------------------
+
+    def learn(self, event_data: Mapping[str, Any], post: Mapping[str, Any]) -> None:
+        """What an event tells about the channel of its post."""
+        if event_data.get("channel_type"):
+            channel_id = str(post.get("channel_id"))
+            known = self._channels.get(channel_id, {"id": channel_id})
+            told = {"type": event_data["channel_type"], "display_name": event_data.get("channel_display_name")}
+            self._channels[channel_id] = {**known, **told, "team_id": event_data.get("team_id") or ""}
+
+    def know(self, channel: Json) -> None:
+        self._channels[str(channel["id"])] = channel
+
+    async def is_direct(self, channel_id: str) -> bool:
+        """Whether it is a conversation with the bot alone; in a group message people talk with each other too."""
+        return (await self._channel(channel_id)).get("type") == "D"
+
+    async def is_heard(self, channel_id: str) -> bool:
+        """Whether the channel's team is one of those that the settings name; direct messages always are heard."""
+        if not self._teams:
+            return True
+        team_id = str((await self._channel(channel_id)).get("team_id") or "")
+        return not team_id or self._team_names.get(team_id) in self._teams
+
+    def permalink(self, channel_id: str, post_id: str) -> str:
+        team_id = str(self._channels.get(channel_id, {}).get("team_id") or "")
+        return f"{self._site_url}/{self._team_names.get(team_id, ANY_TEAM)}/pl/{post_id}"
+
+    async def _channel(self, channel_id: str) -> Json:
+        if channel_id not in self._channels:
+            self._channels[channel_id] = await self._rest.channel(channel_id)
+        return self._channels[channel_id]
+
+    # --- people ---------------------------------------------------------------------------------
+
+    async def author(self, post: Mapping[str, Any], own: Own, *, sender: str) -> Author:
+        """Whoever wrote a post; a name that cannot be looked up is no reason to lose the post."""
+        user_id = str(post.get("user_id", ""))
+        if user_id == own.id:
+            return author_of(post, own.username, is_bot_account=True)
+        if props_of(post).get("from_webhook") in ("true", True) or is_system(post):
+            return author_of(post, sender.removeprefix("@") or user_id, is_bot_account=False)
+        person = await self.person(user_id, otherwise=sender.removeprefix("@"))
+        return author_of(post, person.display_name, is_bot_account=person.is_bot)
+
+    async def person(self, user_id: str, *, otherwise: str = "") -> Author:
+        known = self._people.get(user_id)
+        if known is not None and self._monotonic() - known[0] < PERSON_KNOWN_S:
+            return known[1]
+        try:
+            user = await self._rest.user(user_id)
+        except PlatformError as error:
+            log.warning("mattermost.person_unknown", user=user_id, reason=str(error))
+            return known[1] if known else Author(id=user_id, display_name=otherwise or user_id, is_bot=False)
+        author = Author(id=user_id, display_name=_display_name(user), is_bot=user.get("is_bot") is True)
+        self._people[user_id] = (self._monotonic(), author)
+        _keep_latest(self._people)
+        return author
+
+    # --- posts ----------------------------------------------------------------------------------
+
+    async def remembered(self, post_id: str, look_up: Callable[[str], Awaitable[str | None]]) -> str | None:
+        """What `look_up` gave for a post the first time. A post that is no answer yet may become one: asked again."""
+        known = self._reply_ids.get(post_id)
+        if known is None:
+            known = self._reply_ids[post_id] = await look_up(post_id)
+            _keep_latest(self._reply_ids)
+        return known
+
+    async def attachments(self, post: Mapping[str, Any]) -> list[Attachment]:
+        """The files of a post: text and logs are read, others and those that cannot be read are named only."""
+        infos = files_of(post)
+        if not infos and post.get("file_ids"):
+            try:
+                infos = await self._rest.file_infos(str(post["id"]))
+            except PlatformError as error:
+                log.warning("mattermost.files_unknown", post=post.get("id"), reason=str(error))
+                infos = [{"name": f"file {number}"} for number, _ in enumerate(post["file_ids"], 1)]
+        found: list[Attachment] = []
+        for number, info in enumerate(infos):
+            name = str(info.get("name") or "file")
+            text = await self._text(info) if number < MAX_FILES and is_readable_file(info) else None
+            found.append(Attachment(name=name, media_type=str(info.get("mime_type") or ""), text=text))
+        return found
+
+    async def _text(self, info: Mapping[str, Any]) -> str | None:
+        if not info.get("id"):
+            return None
+        try:
+            return decoded(await self._rest.file(str(info["id"]), limit_bytes=MAX_FILE_BYTES))
+        except PlatformError as error:
+            log.warning("mattermost.file_unread", file=info.get("name"), reason=str(error))
+            return None
+
+
+def _display_name(user: Mapping[str, Any]) -> str:
+    full = f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
+    return str(user.get("nickname") or full or user.get("username") or user.get("id"))
+
+
+def _keep_latest(known: OrderedDict[str, Any]) -> None:
+    while len(known) > MAX_KNOWN:
+        known.popitem(last=False)
