@@ -115,5 +115,10 @@ def _finish(content: bytes, encoding: str, *, name: str) -> Decoded:
 
 def _plausibility_of(text: str) -> float:
     sample = text[:_SAMPLE_BYTES]
-    letters = sum(1 for char in sample if char.isalnum() or _COMMON.match(char))
+    letters = sum(1 for char in sample if char.isalnum() or _COMMON.match(char) or _is_mark(char))
     return letters / max(1, len(sample))
+
+
+def _is_mark(char: str) -> bool:
+    """Vowel signs and accents, which most scripts of India write with."""
+    return unicodedata.category(char).startswith("M")

@@ -71,11 +71,6 @@ class RemoteGitSource:
         """Address of these lines at this commit on the repository's web host; None for a host without pages."""
         return self._inside.permalink(uri, revision, start_line, end_line)
 
-    def history_place(self, uri: str) -> tuple[Path, str]:
-        """The copy and the path in it whose history is that of `uri`. Raises NotFound, SourceMissing."""
-        self._require_copy()
-        return self._inside.history_place(uri)
-
     def describe(self) -> str:
         """What the remote has now; nothing is fetched. Raises SourceMissing, ToolDown."""
         head = self._mirror.ask()

@@ -117,11 +117,6 @@ class HostedSource:
             return None
         return source.permalink(inner, revision, start_line, end_line)
 
-    def history_place(self, uri: str) -> tuple[Path, str]:
-        """The copy and the path in it whose history is that of `uri`. Raises NotFound."""
-        source, inner = self._locate(uri)
-        return source.history_place(inner)
-
     def describe(self) -> str:
         """How many repositories there are and how many are read. Raises SourceMissing, ToolDown."""
         listed = self._host.repositories(should_stop=lambda: False, waiting=lambda words: None)
