@@ -1,8 +1,8 @@
-"""A bare copy of the followed commit of a remote repository, on this machine.
+"""A bare copy of the followed branch of a remote repository, on this machine: that branch, no other, no tags.
 
-Only the commit that is indexed is fetched, without its history: that is little to carry, and what was deleted from the
-repository long ago, secrets among it, never comes here. The reference `FOLLOWED` names it, `PREVIOUS` the one before,
-which evidence pages show until a sync is complete. The remote is asked what it has before anything is fetched.
+The reference `FOLLOWED` names the commit that is indexed, `PREVIOUS` the one before, which evidence pages show until a
+sync is complete. The remote is asked what it has before anything is fetched. What is in the copy is unmasked, so it is
+for its owner alone, and everything that is read from it is masked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ _ASK_TIMEOUT_S = 90
 _FETCH_TIMEOUT_S = 3 * 3600
 _POLL_S = 0.2
 _PACKS_TO_TIDY = 24  # as many fetches leave as many packs, and every read has to look through all of them
-_NO_SHALLOW = re.compile(r"dumb http transport does not support shallow|does not support shallow", re.IGNORECASE)
 _DAMAGED = re.compile(
     r"not a git repository|\.lock'?: File exists|bad object|corrupt|unable to read|missing (?:blob|tree|commit)"
     r"|invalid (?:sha1|index-pack)|loose object|packfile|object file .* is empty|bad config|did not send all necessary",
@@ -125,8 +124,7 @@ class Mirror:
         fresh = self.folder.with_name(self.folder.name + ".new")
         shutil.rmtree(fresh, ignore_errors=True)
         try:
-            fresh.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh.mkdir(mode=0o700)
+            make_private(fresh)
             kind = "sha256" if len(head.commit) == 64 else "sha1"
             run_git(fresh, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
             self._fetch_into(fresh, head, should_stop)
@@ -142,23 +140,17 @@ class Mirror:
     def _fetch_into(self, folder: Path, head: Head, should_stop: Callable[[], bool]) -> None:
         arguments = [
             "fetch", "--quiet", "--no-tags", "--force", "--no-write-fetch-head", "--no-auto-maintenance",
-            "--no-recurse-submodules", "--update-shallow", "--depth=1", "--", self._url,
+            "--no-recurse-submodules", "--update-shallow", "--", self._url,
             f"+{head.reference}:{FOLLOWED}",
         ]  # fmt: skip
-        try:
-            self._start(folder, arguments, timeout_s=_FETCH_TIMEOUT_S, should_stop=should_stop)
-        except GitFailed as failure:
-            if not _NO_SHALLOW.search(failure.output):
-                raise
-            arguments.remove("--depth=1")  # a server of plain files gives whole histories only
-            self._start(folder, arguments, timeout_s=_FETCH_TIMEOUT_S, should_stop=should_stop)
+        self._start(folder, arguments, timeout_s=_FETCH_TIMEOUT_S, should_stop=should_stop)
 
     def _tidy(self) -> None:
         packs = self.folder / "objects" / "pack"
         if len(list(packs.glob("*.pack"))) < _PACKS_TO_TIDY:
             return
         with suppress(GitFailed):  # a copy that could not be tidied is only slower
-            run_git(self.folder, "--git-dir=.", "-c", "gc.autoDetach=false", "gc", "--quiet", "--prune=now")
+            run_git(self.folder, "--git-dir=.", "-c", "gc.autoDetach=false", "gc", "--quiet")
 
     # --- the network ------------------------------------------------------------------------------
 
@@ -179,7 +171,7 @@ class Mirror:
     ) -> bytes:
         """Standard output of a command that talks to the remote; it and what it started end when it must stop."""
         root = self.folder.parent
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(root)
         environment = self._access.environment(self._url)
         # neither a repository around the data folder nor its settings must ever be taken for this one
         environment["GIT_CEILING_DIRECTORIES"] = str(root.parent)
@@ -210,6 +202,13 @@ class Mirror:
         if process.returncode:
             raise failure_of(arguments[0], process.returncode, errors)
         return output
+
+
+def make_private(folder: Path) -> None:
+    """Makes a folder, and those above it that are missing, for their owner alone."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -112,13 +113,15 @@ class _App:
         self._place = place
         self._clock = clock
         self._token: tuple[str, datetime] | None = None
+        self._asking = threading.Lock()
         self.watch = Watch(should_stop=lambda: False, waiting=lambda words: None)
 
     def token(self) -> str:
         """A token that is valid for the next minutes. Raises SourceMissing when the App is not let in."""
-        if self._token is None or self._clock() >= self._token[1] - _REFRESH_BEFORE:
-            self._token = self._fetch()
-        return self._token[0]
+        with self._asking:  # several repositories are fetched at once
+            if self._token is None or self._clock() >= self._token[1] - _REFRESH_BEFORE:
+                self._token = self._fetch()
+            return self._token[0]
 
     def _fetch(self) -> tuple[str, datetime]:
         headers = {"Accept": "application/vnd.github+json", "Authorization": f"Bearer {self._signed()}"}

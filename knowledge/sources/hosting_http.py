@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import ssl
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -65,8 +66,9 @@ class HostingClient:
         self._clock = clock
         self._pause = pause
         self._memory = _Memory(memory)
-        verify = ssl.create_default_context(cafile=str(ca_file)) if ca_file is not None else True
-        self._http = httpx.Client(timeout=TIMEOUT_S, verify=verify, follow_redirects=False)
+        self._ca_file = ca_file
+        self._http: httpx.Client | None = None
+        self._opening = threading.Lock()
 
     def pages(self, path: str, parameters: Mapping[str, str], watch: Watch, *, key: str = "") -> Iterator[Any]:
         """Every entry of a listing, page after page; `key` names the list within an answer that is an object."""
@@ -88,7 +90,11 @@ class HostingClient:
         return self._body(self._send("POST", self.base_url + path, watch, headers))
 
     def close(self) -> None:
-        self._http.close()
+        """Ends the connections; the next request opens others."""
+        with self._opening:
+            client, self._http = self._http, None
+        if client is not None:
+            client.close()
 
     # --- one request ------------------------------------------------------------------------------
 
@@ -146,7 +152,7 @@ class HostingClient:
     def _follow(self, method: str, url: str, headers: Mapping[str, str]) -> httpx.Response:
         """The answer, after redirects within the server: an organisation that was renamed has one."""
         for _ in range(5):
-            response = self._http.request(method, url, headers=dict(headers))
+            response = self._opened().request(method, url, headers=dict(headers))
             if not response.has_redirect_location:
                 return response
             target = str(response.url.join(response.headers["location"]))
@@ -154,6 +160,13 @@ class HostingClient:
                 raise SourceMissing(f"{self._place} redirects to another server: set base_url to its new address")
             url = target
         return response
+
+    def _opened(self) -> httpx.Client:
+        with self._opening:
+            if self._http is None:
+                verify = ssl.create_default_context(cafile=str(self._ca_file)) if self._ca_file is not None else True
+                self._http = httpx.Client(timeout=TIMEOUT_S, verify=verify, follow_redirects=False)
+            return self._http
 
     def _limit_s(self, response: httpx.Response, limits: int) -> float | None:
         """Seconds to wait because of a limit, or None when the answer speaks of none."""

@@ -69,8 +69,9 @@ def _remote_source(
     config: SourceConfig, remote: RemoteConfig, folder: Path, clock: Callable[[], datetime], pause: Pause
 ) -> Source:
     from knowledge.sources.git_access import GitAccess
+    from knowledge.sources.git_mirror import make_private
 
-    _make_private(folder)
+    make_private(folder)
     if remote.url is not None:
         from knowledge.sources.git_remote import RemoteGitSource
 
@@ -154,12 +155,6 @@ def _user_for(url: str) -> str:
     if "gitlab" in host:
         return "oauth2"
     return "x-token-auth" if host == "bitbucket.org" else "x-access-token"
-
-
-def _make_private(folder: Path) -> None:
-    for place in (folder.parent, folder):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place.chmod(0o700)
 
 
 def _wait(seconds: float, should_stop: Callable[[], bool]) -> None:
