@@ -5,9 +5,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
-from knowledge.api import Adapters, ExtractionLimits, Knowledge, KnowledgeConfig
+from knowledge.api import Adapters, ExtractionLimits, Knowledge, KnowledgeConfig, utc_now
 from knowledge.embed.hashed import HashEmbedder
 from knowledge.errors import BadInput, ToolDown
 from knowledge.ports import Embedder, Vectors
@@ -67,8 +68,9 @@ class CountingEmbedder:
 class Shelf:
     """A folder of documents, a data folder, and the knowledge over both; reopened as often as a test wants."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.place = place
+        self.clock = clock
         self.folder = place / "docs"
         self.folder.mkdir(parents=True)
         self.data_dir = place / "data"
@@ -97,7 +99,7 @@ class Shelf:
             adapters = Adapters(
                 embedder=self._embedder, on_step=lambda step: self.on_step(step), max_catalog_pages=self.max_pages
             )
-            self._open = Knowledge.open(config, adapters=adapters)
+            self._open = Knowledge.open(config, clock=self.clock, adapters=adapters)
         return self._open
 
     def _embedder(self, name: str) -> Embedder:
