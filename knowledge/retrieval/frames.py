@@ -28,6 +28,35 @@ _SWIFT = re.compile(
     r"(?:(?P<symbol>[\w.]+)\([\w:]*\)\s.*?|\bat\s|[(\s:]|^)(?P<file>[\w/+.\-]+\.swift)(?::|, line )(?P<line>\d+)",
     re.MULTILINE,
 )
+# at Shop.Orders.OrderService.Cancel(Int64 id) in /src/Orders/OrderService.cs:line 42; the place is often missing
+_CSHARP = re.compile(
+    r"^\s*(?:at|에서)\s+(?P<symbol>[\w.<>`+|\[\],$]+)"
+    r"\((?!SourceFile|Unknown Source|Native Method|[\w$]+\.(?:java|kt|scala|groovy|clj)\b)[^()\n]*\)"
+    r"(?:\s+(?:in|위치:|파일)\s+(?P<file>[^\n]+?\.(?:cs|vb|fs)):(?:line|줄)?\s*(?P<line>\d+))?\s*$",
+    re.MULTILINE,
+)
+#    2: shop::orders::Cart::total::h0123456789abcdef
+#              at ./src/orders/cart.rs:88:14
+_RUST = re.compile(
+    r"^\s*\d+:\s+(?:0x[0-9a-f]+ - )?(?P<symbol>[^\n]+)\n\s+at (?P<file>[^\s:]+\.rs):(?P<line>\d+)", re.MULTILINE
+)
+# panicked at src/orders/cart.rs:88:14
+_RUST_PANIC = re.compile(r"\bpanicked at (?:'[^'\n]*', )?(?P<file>[^\s:]+\.rs):(?P<line>\d+)")
+# /app/lib/shop/order.rb:12:in `block in pay', from app/models/order.rb:7:in 'Shop::Order#pay'
+_RUBY = re.compile(
+    r"(?P<file>[^\s:'\"`()\[\]]+\.(?:rb|rake|ru|erb|haml|slim)):(?P<line>\d+)(?::in [`'](?P<symbol>[^'`\n]+)')?"
+)
+# PHP Fatal error: ... in /app/src/Order.php:12, and #0 /app/src/Shop.php(44): App\\Order->pay()
+_PHP = re.compile(
+    r"(?:\bin\s+|#\d+\s+)(?P<file>[^\s:()]+\.(?:php|phtml|inc))"
+    r"(?:\((?P<call>\d+)\)|:(?P<line>\d+)| on line (?P<told>\d+))"
+)
+# #1 0x55d0 in cart_total /src/cart.c:31:5 (sanitizers), #1  0x55d0 in cart_total (c=0x0) at src/cart.c:31 (gdb)
+_NATIVE = re.compile(
+    r"^\s*#\d+\s+(?:0x[0-9a-f]+ in )?(?P<symbol>[\w:~<>]+)[^\n]*?[ (]"
+    r"(?P<file>[^\s:()]+\.(?:c|cc|cpp|cxx|h|hpp|hh|m|mm)):(?P<line>\d+)",
+    re.MULTILINE,
+)
 # src/app.py:42, in prose
 _PLACE = re.compile(
     rf"(?<![\w/.])(?P<file>(?:[\w.\-@]+/)*[\w.\-]+\.(?:{_EXTENSIONS}))(?::|#L|, line |\s+line\s+)(?P<line>\d+)"
@@ -53,6 +82,11 @@ def find_frames(text: str) -> list[Frame]:
     """
     frames = list(reversed([*_python_frames(text)]))
     for found in (
+        _csharp_frames(text),
+        _rust_frames(text),
+        _ruby_frames(text),
+        _php_frames(text),
+        _matches(_NATIVE, text),
         _jvm_frames(text),
         _script_frames(text),
         _go_frames(text),
@@ -100,6 +134,48 @@ def _script_frames(text: str) -> Iterator[Frame]:
     for match in _SCRIPT.finditer(text):
         symbol = (match["symbol"] or match["gecko"] or "").strip().removeprefix("new ") or None
         yield Frame(file=_path(match["file"]), line=int(match["line"]), symbol=symbol)
+
+
+def _csharp_frames(text: str) -> Iterator[Frame]:
+    """Frames of .NET; without a place, the class tells the file. Async and local functions go by their written name."""
+    for match in _CSHARP.finditer(text):
+        names = [re.sub(r"`\d+|\[.*?\]|\|.*", "", name) for name in re.split(r"[.+]", match["symbol"])]
+        written = [found[1] for name in names if (found := re.match(r"<(\w+)>", name))]
+        plain = [name for name in names if re.fullmatch(r"\w+", name) and name not in ("MoveNext", "ctor", "cctor")]
+        if not plain or (match["file"] is None and len(names) < 2):
+            continue
+        if written:
+            owner = [name for name in plain if not name.startswith("DisplayClass")][-1:]
+            symbol = ".".join([*owner, written[-1]])
+        else:
+            symbol = ".".join(plain[-2:])
+            owner = plain[-2:-1]
+        if match["file"] is not None:
+            yield Frame(file=_path(match["file"]), line=int(match["line"]), symbol=symbol)
+        elif owner and owner[0][:1].isupper() and names[0] != "System":
+            yield Frame(file=f"{owner[0]}.cs", line=None, symbol=symbol)
+
+
+def _rust_frames(text: str) -> Iterator[Frame]:
+    for match in _RUST_PANIC.finditer(text):
+        yield Frame(file=_path(match["file"]), line=int(match["line"]), symbol=None)
+    for match in _RUST.finditer(text):
+        symbol = re.sub(r"::h[0-9a-f]{16}$|::\{\{.*?\}\}|<|>|\s+as\s+[\w:]+", "", match["symbol"].strip())
+        yield Frame(file=_path(match["file"]), line=int(match["line"]), symbol=".".join(symbol.split("::")[-2:]))
+
+
+def _ruby_frames(text: str) -> Iterator[Frame]:
+    for match in _RUBY.finditer(text):
+        name = re.sub(r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+", "", match["symbol"] or "")
+        symbol = None if not name or name.startswith("<") else re.sub(r"::|#", ".", name)
+        yield Frame(file=_path(match["file"]), line=int(match["line"]), symbol=symbol)
+
+
+def _php_frames(text: str) -> Iterator[Frame]:
+    """Places only: what stands behind one in a trace is what was called there, not where it stands."""
+    for match in _PHP.finditer(text):
+        line = match["line"] or match["call"] or match["told"]
+        yield Frame(file=_path(match["file"]), line=int(line), symbol=None)
 
 
 def _go_frames(text: str) -> Iterator[Frame]:
