@@ -18,6 +18,7 @@ import pytest
 
 from bot.errors import PlatformError
 from bot.platforms.mattermost import MattermostOptions, MattermostPlatform
+from bot.platforms.slack import SlackPlatform
 from bot.platforms.web import WebPlatform
 from bot.ports import ChatPlatform
 from bot.store import Store
@@ -25,6 +26,8 @@ from bot.types import Author, Delivery, Message, Reply, ThreadRef
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.mattermost_time import quick_timing
 from tests.emulators.memory_state import MemoryState
+from tests.emulators.slack import BOT_USER, SlackEmulator
+from tests.emulators.slack_options import slack_options
 from tests.fakes.chat_platform import FakePlatform
 from tests.unit.bot.times import Clock
 
@@ -86,10 +89,29 @@ async def say_on_mattermost(platform: Any, text: str, root: str | None) -> Messa
     return next(m for m in await platform.fetch_thread(thread, 100) if m.id == post["id"])
 
 
+@asynccontextmanager
+async def open_slack(folder: Path) -> AsyncIterator[SlackPlatform]:
+    async with SlackEmulator() as server:
+        server.workspace.add_user("U0PERSON1", "미나")
+        server.workspace.add_channel("C0GENERAL", "general")
+        platform = SlackPlatform(slack_options(server), state=MemoryState(), clock=lambda: datetime.now(UTC))
+        platform.emulator = server  # type: ignore[attr-defined]
+        yield platform
+        await platform.close()
+
+
+async def say_on_slack(platform: Any, text: str, root: str | None) -> Message:
+    server = platform.emulator
+    ts = await server.say("C0GENERAL", "U0PERSON1", text.replace("@haechi", f"<@{BOT_USER}>"), thread_ts=root)
+    thread = ThreadRef(platform="slack", channel_id="C0GENERAL", root_id=root or ts)
+    return next(m for m in await platform.fetch_thread(thread, 100) if m.id == ts)
+
+
 CASES = [
     Case("fake", open_fake, say_on_fake),
     Case("web", open_web, say_on_web),
     Case("mattermost", open_mattermost, say_on_mattermost),
+    Case("slack", open_slack, say_on_slack),
 ]
 
 

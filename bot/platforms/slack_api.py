@@ -1,0 +1,166 @@
+"""Slack's Web API through slack-sdk: one session, retries that cannot post twice, errors as `bot.errors` has them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import aiohttp
+from pydantic import SecretStr
+from slack_sdk.http_retry.async_handler import AsyncRetryHandler
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+    AsyncServerErrorRetryHandler,
+)
+from slack_sdk.http_retry.builtin_interval_calculators import FixedValueRetryIntervalCalculator
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.errors import PlatformError
+from bot.platforms.slack_failures import translating
+
+Json = dict[str, Any]
+Patience = Literal["repeat", "once", "never"]
+"""repeat: after connection errors, server errors and 429, for calls that may run twice. once: after 429 alone, which
+says that nothing was done. never: whoever calls wants to know at once."""
+
+FILE_HOSTS = ("files.slack.com",)
+REDIRECTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who the bot is, as auth.test says."""
+
+    user_id: str
+    bot_id: str
+    team_id: str
+    team_url: str  # "https://acme.slack.com/"
+    team: str
+    user: str
+    scopes: frozenset[str]
+
+
+class SlackApi:
+    """Opens its session on the first call; every call raises PlatformError or one of its subclasses."""
+
+    def __init__(
+        self, *, token: SecretStr, api_url: str, timeout_s: float = 30.0, retry_pause_s: float = 0.5, retries: int = 3
+    ) -> None:
+        self._token = token
+        self.api_url = api_url if api_url.endswith("/") else f"{api_url}/"
+        self._timeout_s = timeout_s
+        self._retry_pause_s = retry_pause_s
+        self._retries = retries
+        self._session: aiohttp.ClientSession | None = None
+        self._clients: dict[Patience, AsyncWebClient] = {}
+
+    async def call(self, method: str, *, patience: Patience = "repeat", **arguments: Any) -> AsyncSlackResponse:
+        """The answer of a Web API method, named as slack-sdk does ("chat_postMessage")."""
+        with translating(method.replace("_", ".")):
+            response: AsyncSlackResponse = await getattr(self._client(patience), method)(**arguments)
+            return response
+
+    async def identify(self, *, patience: Patience = "repeat") -> Identity:
+        """Who the token belongs to, and what it may do."""
+        answer = await self.call("auth_test", patience=patience)
+        granted = next((v for k, v in answer.headers.items() if k.lower() == "x-oauth-scopes"), "")
+        return Identity(
+            user_id=str(answer["user_id"]),
+            bot_id=str(answer.get("bot_id") or ""),
+            team_id=str(answer.get("team_id") or ""),
+            team_url=str(answer.get("url") or ""),
+            team=str(answer.get("team") or ""),
+            user=str(answer.get("user") or ""),
+            scopes=frozenset(scope.strip() for scope in str(granted).split(",") if scope.strip()),
+        )
+
+    async def open_socket(self, app_token: SecretStr) -> str:
+        """The address of a new Socket Mode connection."""
+        answer = await self.call("apps_connections_open", patience="never", app_token=app_token.get_secret_value())
+        return str(answer["url"])
+
+    async def respond(self, response_url: str, body: Json) -> None:
+        """Posts to the response_url of a command or a button."""
+        if not self._is_own_host(response_url, also=("hooks.slack.com",)):
+            raise PlatformError("Slack gave a response_url that is not Slack's own; nothing was sent there.")
+        with translating("response_url"):
+            async with self._open().post(response_url, json=body, allow_redirects=False) as answer:
+                if answer.status != 200:
+                    raise PlatformError(f"Slack no longer takes answers to that command (status {answer.status}).")
+
+    async def download(self, url: str, limit_bytes: int) -> bytes | None:
+        """A file that somebody attached; None when it is longer. Only Slack's own hosts are given the token."""
+        for _ in range(REDIRECTS):
+            if not self._is_own_host(url, also=FILE_HOSTS):
+                raise PlatformError("The file is kept outside Slack, so it is not fetched.")
+            with translating("file"):
+                headers = {"Authorization": f"Bearer {self._token.get_secret_value()}"}
+                async with self._open().get(url, headers=headers, allow_redirects=False) as answer:
+                    if answer.status in (301, 302, 303, 307, 308):
+                        url = answer.headers.get("Location", "")
+                        continue
+                    if answer.status != 200 or answer.content_type == "text/html":  # its sign-in page
+                        raise PlatformError(f"Slack does not hand out the file (status {answer.status}).")
+                    data = await answer.content.read(limit_bytes + 1)
+                    while len(data) <= limit_bytes and (more := await answer.content.read(limit_bytes + 1)):
+                        data += more
+                    return None if len(data) > limit_bytes else data
+        raise PlatformError("Slack sends the file from place to place.")
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        self._clients.clear()
+        if session is not None:
+            await session.close()
+
+    def _is_own_host(self, url: str, *, also: tuple[str, ...]) -> bool:
+        try:
+            wanted, own = urlsplit(url), urlsplit(self.api_url)
+        except ValueError:
+            return False
+        same = (wanted.scheme, wanted.hostname, wanted.port) == (own.scheme, own.hostname, own.port)
+        return same or (wanted.scheme == "https" and wanted.hostname in also)
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None or self._session.closed:
+            self._session = aiohttp.ClientSession(
+                timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=self._timeout_s / 2), trust_env=True
+            )
+            self._clients.clear()
+        return self._session
+
+    def _client(self, patience: Patience) -> AsyncWebClient:
+        session = self._open()
+        if patience not in self._clients:
+            self._clients[patience] = AsyncWebClient(
+                token=self._token.get_secret_value(),
+                base_url=self.api_url,
+                session=session,
+                retry_handlers=self._handlers(patience),
+                logger=logging.getLogger("slack_sdk.web"),
+            )
+        return self._clients[patience]
+
+    def _handlers(self, patience: Patience) -> list[AsyncRetryHandler]:
+        if patience == "never":
+            return []
+        waits: list[AsyncRetryHandler] = [AsyncRateLimitErrorRetryHandler(max_retry_count=self._retries)]
+        if patience == "once":
+            return waits
+        pause = FixedValueRetryIntervalCalculator(self._retry_pause_s)
+        return [
+            *waits,
+            AsyncServerErrorRetryHandler(max_retry_count=self._retries, interval_calculator=pause),
+            AsyncConnectionErrorRetryHandler(max_retry_count=self._retries, interval_calculator=pause),
+        ]
+
+
+def next_cursor(answer: AsyncSlackResponse | Mapping[str, Any]) -> str | None:
+    """The cursor of the next page; None on the last one."""
+    metadata = answer.get("response_metadata") or {}
+    return metadata.get("next_cursor") or None

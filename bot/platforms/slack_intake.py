@@ -1,0 +1,188 @@
+"""From Slack's payloads to `receive`: messages, reactions, buttons, commands, each saved before it is acknowledged.
+
+`message` and `app_mention` arrive for one mention, and every delivery may come again: what was saved a moment ago is
+acknowledged without being read a second time. What cannot be saved raises, so that Slack delivers it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+
+from bot.errors import PlatformError
+from bot.platforms.slack_api import Identity, SlackApi
+from bot.platforms.slack_commands import CommandAnswers
+from bot.platforms.slack_format import VOTE_ACTION
+from bot.platforms.slack_messages import NAME, SlackMessages, delivery_id
+from bot.platforms.slack_posts import reply_payload
+from bot.ports import Receive
+from bot.types import Author, Command, FeedbackGiven, Message, ThreadRef, Vote
+
+REMEMBERED = 5_000
+
+_REACTIONS: Mapping[str, Vote] = {
+    "+1": "up", "thumbsup": "up", "-1": "down", "thumbsdown": "down", "x": "wrong", "wrong": "wrong",
+    "negative_squared_cross_mark": "wrong", "no_entry_sign": "wrong",
+}  # fmt: skip
+
+Json = Mapping[str, Any]
+Heard = Callable[[Message], Awaitable[None]]
+"""Is told every message once it is saved: how far has been read, and in which threads."""
+
+log = structlog.get_logger(__name__)
+
+
+class SlackIntake:
+    """`receive` is set while somebody listens; `heard` is told what was saved."""
+
+    def __init__(
+        self, api: SlackApi, messages: SlackMessages, answers: CommandAnswers, *,
+        identity: Callable[[], Identity | None], heard: Heard,
+    ) -> None:  # fmt: skip
+        self._api = api
+        self._messages = messages
+        self._answers = answers
+        self._identity = identity
+        self._heard = heard
+        self._saved: OrderedDict[str, None] = OrderedDict()
+        self._saving: dict[str, asyncio.Lock] = {}
+        self.receive: Receive | None = None
+
+    async def event(self, event: Json) -> None:
+        """Takes the `event` of an event callback. Raises what `receive` does, and PlatformError when nobody listens."""
+        match event.get("type"):
+            case "message" | "app_mention":
+                channel = str(event.get("channel") or "")
+                await self.message(event, channel=channel, addressed=event["type"] == "app_mention")
+            case "reaction_added" | "reaction_removed":
+                await self._reaction(event, taken_back=event["type"] == "reaction_removed")
+            case other:
+                log.debug("slack.event_ignored", type=other)
+
+    async def message(self, event: Json, *, channel: str, addressed: bool = False) -> bool:
+        """Saves a message; whether it was new as far as this run knows."""
+        identity = self._require_identity()
+        key = _key_of(event, channel)
+        lock = self._saving.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:  # the second of a pair waits for the first, and is acknowledged only if that was saved
+                if key in self._saved:
+                    return False
+                message = await self._messages.message(event, channel=channel, identity=identity, addressed=addressed)
+                if message is None:
+                    return False
+                await self._require_receive()(message)
+                self._remember(key)
+        finally:
+            if not lock.locked():
+                self._saving.pop(key, None)
+        await self._heard(message)
+        return True
+
+    async def command(self, body: Json) -> None:
+        """Saves a slash command, and where its answer can be sent."""
+        channel, user = str(body.get("channel_id") or ""), str(body.get("user_id") or "")
+        command = Command(
+            name=str(body.get("command") or "").removeprefix("/"),
+            args=str(body.get("text") or "").strip(),
+            author=Author(id=user, display_name=str(body.get("user_name") or user), is_bot=False),
+            thread=ThreadRef(platform=NAME, channel_id=channel, root_id=str(body.get("thread_ts") or "")),
+            delivery_id=f"{channel}:command:{body.get('trigger_id') or ''}",
+            is_direct=channel.startswith("D"),
+        )
+        await self._answers.remember(command.delivery_id, str(body.get("response_url") or ""))
+        await self._require_receive()(command)
+
+    async def action(self, body: Json) -> FeedbackGiven | None:
+        """Saves what a button says; None when it is none of the bot's."""
+        given = _vote_of(body)
+        if given is not None:
+            await self._require_receive()(given)
+        return given
+
+    async def _reaction(self, event: Json, *, taken_back: bool) -> None:
+        identity = self._require_identity()
+        vote = _REACTIONS.get(str(event.get("reaction") or "").partition("::")[0])
+        item = event.get("item")
+        item = item if isinstance(item, Mapping) else {}
+        user, author = str(event.get("user") or ""), str(event.get("item_user") or "")
+        if vote is None or item.get("type") != "message" or user == identity.user_id or author != identity.user_id:
+            return
+        channel, ts = str(item.get("channel") or ""), str(item.get("ts") or "")
+        person = await self._messages.person(user)
+        given = FeedbackGiven(
+            reply_id=ts,
+            author=Author(id=user, display_name=person.name, is_bot=person.is_bot),
+            vote=vote,
+            comment="",
+            platform=NAME,
+            channel_id=channel,
+            delivery_id=await self._answered_delivery(channel, ts),
+            taken_back=taken_back,
+        )
+        await self._require_receive()(given)
+
+    async def _answered_delivery(self, channel: str, ts: str) -> str:
+        """The delivery that a post of the bot answers, whichever part of the answer it is; empty when unknown."""
+        try:
+            answer = await self._api.call(
+                "conversations_replies", patience="never", channel=channel, ts=ts, limit=10, oldest=ts, latest=ts,
+                inclusive=True, include_all_metadata=True,
+            )  # fmt: skip
+        except PlatformError as error:
+            log.info("slack.reaction_read_without_context", reason=str(error))
+            return ""
+        found = [message for message in answer.get("messages") or () if message.get("ts") == ts]
+        payload = reply_payload(found[0]) if found else None
+        return str(payload.get("delivery_id") or "") if payload else ""
+
+    def _remember(self, key: str) -> None:
+        self._saved[key] = None
+        while len(self._saved) > REMEMBERED:
+            self._saved.popitem(last=False)
+
+    def _require_receive(self) -> Receive:
+        if self.receive is None:
+            raise PlatformError("Nobody listens to Slack yet; Slack delivers it again.")
+        return self.receive
+
+    def _require_identity(self) -> Identity:
+        identity = self._identity()
+        if identity is None:
+            raise PlatformError("It is not known yet who the bot is on Slack; Slack delivers it again.")
+        return identity
+
+
+def _key_of(event: Json, channel: str) -> str:
+    """The same for every delivery of the same post; another one for each change of it."""
+    if event.get("subtype") in ("message_changed", "message_deleted"):
+        return f"{channel}:{event.get('subtype')}:{event.get('event_ts') or event.get('ts')}"
+    return delivery_id(channel, str(event.get("ts") or ""))
+
+
+def _vote_of(body: Json) -> FeedbackGiven | None:
+    """The vote of a button, whether one of three or Slack's own pair of them."""
+    for action in body.get("actions") or ():
+        if not str(action.get("action_id") or "").startswith(VOTE_ACTION):
+            continue
+        word, _, delivery = str(action.get("value") or "").partition(":")
+        votes: Mapping[str, Vote] = {"up": "up", "down": "down", "wrong": "wrong"}
+        user, container = body.get("user") or {}, body.get("container") or {}
+        if word not in votes or not user.get("id"):
+            continue
+        return FeedbackGiven(
+            reply_id=str(container.get("message_ts") or (body.get("message") or {}).get("ts") or ""),
+            author=Author(
+                id=str(user["id"]), display_name=str(user.get("name") or user.get("username") or ""), is_bot=False
+            ),
+            vote=votes[word],
+            comment="",
+            platform=NAME,
+            channel_id=str(container.get("channel_id") or (body.get("channel") or {}).get("id") or ""),
+            delivery_id=delivery,
+        )
+    return None
