@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 # format -> module of this package and function in it; imported when a file of that format comes
 _EXTRACTORS = {
+    "text": ("text", "extract_text"),
+    "docx": ("docx", "extract_docx"),
+    "doc": ("doc", "extract_doc"),
+    "pdf": ("pdf", "extract_pdf"),
+    "image": ("images", "extract_image"),
     "hwp": ("hwp", "extract_hwp"),
     "hwp3": ("hwp3", "extract_hwp3"),
     "hwpx": ("hwpx", "extract_hwpx"),
@@ -21,9 +26,20 @@ _EXTRACTORS = {
     "xlsx": ("sheets", "extract_xlsx"),
     "xls": ("sheets", "extract_xls"),
     "pptx": ("slides", "extract_pptx"),
+    "ppt": ("ppt", "extract_ppt"),
+    "odf": ("odf", "extract_odf"),
+    "wordml": ("odf", "extract_wordml"),
     "html": ("html", "extract_html"),
     "rtf": ("rtf", "extract_rtf"),
     "csv": ("csv_table", "extract_csv"),
+}
+_WITH_OCR = frozenset(["doc", "pdf", "image", "pptx", "ppt"])  # extractors that send pictures through OCR themselves
+_WITH_PICTURES = frozenset(["docx", "hwp", "hwpx", "xlsx", "odf"])  # their pictures are read when there is no text
+_REMEDIES = {  # what to do with formats that are not read
+    "xlsb": "save it in Excel as an Excel workbook (XLSX)",
+    "archive": "unpack it into the folder",
+    "epub": "export it as PDF with text or as HTML",
+    "binary": "exclude it",
 }
 EXTRACT_VERSION = "2"  # raise it whenever the blocks of some document change
 
@@ -38,32 +54,8 @@ def extract(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Ext
     from knowledge.extract.sniff import sniff
 
     found = sniff(content, name=name)
-    if found.format == "docx":
-        from knowledge.extract.docx import extract_docx
-
-        return extract_docx(content, name=name)
-    if found.format == "pdf":
-        from knowledge.extract.pdf import extract_pdf
-
-        return extract_pdf(content, name=name, ocr_folder=ocr_folder)
-    if found.format == "doc":
-        from knowledge.extract.doc import extract_doc
-
-        return extract_doc(content, name=name, ocr_folder=ocr_folder)
-    if found.format == "image":
-        from knowledge.extract.images import extract_image
-
-        return extract_image(content, name=name, ocr_folder=ocr_folder)
-    if found.format == "text":
-        from knowledge.extract.text import extract_text
-
-        return extract_text(content, name=name)
     if found.format in _EXTRACTORS:
-        from importlib import import_module
-
-        module, function = _EXTRACTORS[found.format]
-        extractor: Callable[..., Extraction] = getattr(import_module(f"knowledge.extract.{module}"), function)
-        return extractor(content, name=name)
+        return _with_extractor(found.format, content, name, ocr_folder)
     if found.format == "encrypted-ooxml":
         raise UnreadableFile(f"{name} is {found.description}; save a copy without the password.")
     if found.format == "ole":
@@ -71,7 +63,22 @@ def extract(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Ext
             f"{name} is {found.description} in which no document is found; copy the file again from where it came, or "
             "open it in its program and save it anew."
         )
-    raise UnsupportedFormat(
-        f"{name} is {found.description}, which this version does not read; "
-        "save it as PDF with text, DOCX, Markdown or plain text."
+    remedy = _REMEDIES.get(found.format, "save it as PDF with text, DOCX, Markdown or plain text")
+    raise UnsupportedFormat(f"{name} is {found.description}, which this version does not read; {remedy}.")
+
+
+def _with_extractor(kind: str, content: bytes, name: str, ocr_folder: Path | None) -> Extraction:
+    from importlib import import_module
+
+    module, function = _EXTRACTORS[kind]
+    extractor: Callable[..., Extraction] = getattr(import_module(f"knowledge.extract.{module}"), function)
+    if kind in _WITH_OCR:
+        return extractor(content, name=name, ocr_folder=ocr_folder)
+    if kind not in _WITH_PICTURES:
+        return extractor(content, name=name)
+    from knowledge.extract.embedded_pictures import extract_pictures, text_or_pictures
+
+    return text_or_pictures(
+        lambda: extractor(content, name=name),
+        lambda: extract_pictures(content, name=name, kind=kind, ocr_folder=ocr_folder),
     )

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from knowledge.errors import NoText, UnreadableFile
+from knowledge.extract.embedded_pictures import text_or_pictures
 from knowledge.extract.office import convert
-from knowledge.types import Block, Extraction
+from knowledge.types import Extraction
 
 _WORD_97, _WORD_95 = 0xA5EC, 0xA5DC
 _OLDER_WORDS = frozenset([0xA5DB, 0xA59B, 0xA59C, 0xFE37])  # Word 2 and earlier
 _FIB_FLAGS_AT = 0x0A  # [MS-DOC] 2.5.2 FibBase
 _ENCRYPTED, _OBFUSCATED = 0x0100, 0x8000
-_FEW_CHARS = 40  # a document with pictures and hardly any text is its pictures
 
 
 def extract_doc(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Extraction:
@@ -24,19 +24,21 @@ def extract_doc(content: bytes, *, name: str, ocr_folder: Path | None = None) ->
 
     _check_header(content, name=name)
     converted = convert(content, name=name, suffix=".doc", to="docx")
-    try:
+
+    def read() -> Extraction:
         extraction = extract_docx(converted, name=name)
-    except NoText:
-        return extract_as_pages(content, name=name, suffix=".doc", ocr_folder=ocr_folder)
-    if _letters(extraction.blocks) < _FEW_CHARS and _has_pictures(converted):
-        try:
-            pages = extract_as_pages(content, name=name, suffix=".doc", ocr_folder=ocr_folder)
-        except UnreadableFile as error:
-            warning = f"its pictures could not be read: {error}"
-            return replace(extraction, format="doc", status="partial", warnings=(*extraction.warnings, warning))
-        if _letters(pages.blocks) > _letters(extraction.blocks):
-            return pages
-    return replace(extraction, format="doc", extractor=f"libreoffice + {extraction.extractor}")
+        return replace(extraction, format="doc", extractor=f"libreoffice + {extraction.extractor}")
+
+    return text_or_pictures(
+        read, lambda: pages_of_pictures(converted, content, name=name, suffix=".doc", ocr_folder=ocr_folder)
+    )
+
+
+def pages_of_pictures(docx: bytes, content: bytes, *, name: str, suffix: str, ocr_folder: Path | None) -> Extraction:
+    """The pages of a document that has pictures, as its form in `docx` shows. Raises NoText where it has none."""
+    if not _has_pictures(docx):
+        raise NoText(f"{name} holds neither text nor pictures; put a version with text in its place.")
+    return extract_as_pages(content, name=name, suffix=suffix, ocr_folder=ocr_folder)
 
 
 def extract_as_pages(content: bytes, *, name: str, suffix: str, ocr_folder: Path | None) -> Extraction:
@@ -74,10 +76,6 @@ def _check_header(content: bytes, *, name: str) -> None:
         raise UnreadableFile(f"{name} does not start like a Word document; open it in Word and save it as DOCX.")
     if flags & (_ENCRYPTED | _OBFUSCATED):
         raise UnreadableFile(f"{name} is protected by a password; save a copy without it.")
-
-
-def _letters(blocks: tuple[Block, ...]) -> int:
-    return sum(char.isalnum() for block in blocks for char in block.text)
 
 
 def _has_pictures(docx: bytes) -> bool:

@@ -26,9 +26,7 @@ def extract_docx(content: bytes, *, name: str) -> Extraction:
         *(Block(kind="note", text=clean_text(text)) for text in footers if text not in headers),
     ]
     if not any(block.text.strip() for block in blocks):
-        raise NoText(
-            f"{name} holds no text, perhaps only pictures; reading pictures (OCR) is not available in this version."
-        )
+        raise NoText(f"{name} is a Word document without text (blank, or only drawings); fill it or remove it.")
     return Extraction(
         format="docx",
         extractor="python-docx",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.errors import UnreadableFile
+from knowledge.errors import NoText, UnreadableFile
 
 MAX_STREAM_BYTES = 256 * 1024 * 1024  # inflated; the largest real sections are below 50 MB
 
@@ -23,9 +23,9 @@ def too_large(name: str) -> UnreadableFile:
     )
 
 
-def no_text(name: str) -> UnreadableFile:
+def no_text(name: str) -> NoText:
     """The error for a document without a single word."""
-    return UnreadableFile(
-        f"{name} is a Hangul document without text (only pictures, or blank); export it as PDF so that it can be read "
+    return NoText(
+        f"{name} is a Hangul document without text (blank, or only drawings); export it as PDF so that it can be read "
         "by OCR, or remove it."
     )

@@ -20,7 +20,11 @@ from knowledge.extract.process_tree import kill_tree, resident_bytes
 
 PACKAGE = "libreoffice-writer"
 _POLL_S = 0.1
-_OUTPUT_FILTERS = {"docx": "docx:MS Word 2007 XML", "pdf": "pdf:writer_pdf_Export"}
+_OUTPUT_FILTERS = {
+    "docx": "docx:MS Word 2007 XML",
+    "pdf": "pdf:writer_pdf_Export",
+    "pptx": "pptx:Impress MS PowerPoint 2007 XML",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +40,14 @@ DEFAULT_LIMITS = OfficeLimits()
 
 
 def convert(content: bytes, *, name: str, suffix: str, to: str, limits: OfficeLimits = DEFAULT_LIMITS) -> bytes:
-    """The document as "docx" or "pdf"; `suffix` (".doc") tells LibreOffice what it gets.
+    """The document as "docx", "pdf" or "pptx"; `suffix` (".doc") tells LibreOffice what it gets.
 
     Raises UnreadableFile where LibreOffice is missing, hits a limit, or makes nothing of the file.
     """
     soffice = shutil.which("soffice") or shutil.which("libreoffice")
     if soffice is None:
         raise UnreadableFile(
-            f"{name} is an old Word document, which LibreOffice reads, but that is not installed; "
+            f"{name} is a document that LibreOffice reads, but that is not installed; "
             f"install the Debian package {PACKAGE} and ingest again."
         )
     with tempfile.TemporaryDirectory(prefix="haechi-office-") as folder:
@@ -56,8 +60,8 @@ def convert(content: bytes, *, name: str, suffix: str, to: str, limits: OfficeLi
         output = home / "out" / f"in.{to}"
         if not output.is_file() or not 0 < output.stat().st_size <= limits.output_bytes:
             raise UnreadableFile(
-                f"{name} could not be converted by LibreOffice, so it is damaged or not a Word document; "
-                "open it in Word and save it as DOCX."
+                f"{name} could not be converted by LibreOffice, so it is damaged or not what its first bytes say; "
+                "open it in its own program and save it anew, as DOCX or PDF."
             )
         return output.read_bytes()
 
@@ -136,12 +140,12 @@ def _run(command: list[str], home: Path, *, name: str, limits: OfficeLimits) -> 
             if time.monotonic() > deadline:
                 raise UnreadableFile(
                     f"{name} kept LibreOffice busy for more than {limits.wall_s:.0f} s and was given up; "
-                    "open it in Word and save it as DOCX."
+                    "open it in its own program and save it anew, as DOCX or PDF."
                 )
             if resident_bytes(process.pid) > limits.memory_bytes:
                 raise UnreadableFile(
                     f"{name} made LibreOffice take more than {limits.memory_bytes // 1_000_000} MB of memory and was "
-                    "given up; open it in Word and save it as DOCX."
+                    "given up; open it in its own program and save it anew, as DOCX or PDF."
                 )
     finally:
         kill_tree(process.pid)  # also what a LibreOffice that ended left behind

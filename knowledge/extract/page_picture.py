@@ -16,7 +16,7 @@ MEDIA_TYPE = "image/jpeg"
 _DPI = 150
 _MAX_SIDE_PX = 2_400
 _QUALITY = 80
-_PAGED_BY_OFFICE = {"doc": ".doc", "docx": ".docx", "pptx": ".pptx"}  # as OCR reads those without text
+_WITH_PICTURES = frozenset(["docx", "hwp", "hwpx", "xlsx", "odf"])  # each picture inside counts as a page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +37,12 @@ def picture_of_page(task: PictureTask) -> bytes:
         return _encoded(_picture(task))
     if found == "pdf":
         return _encoded(_rendered(task, task.content))
-    if found in _PAGED_BY_OFFICE:
+    if found == "doc":  # as OCR reads those without text
         from knowledge.extract.office import convert
 
-        return _encoded(
-            _rendered(task, convert(task.content, name=task.name, suffix=_PAGED_BY_OFFICE[found], to="pdf"))
-        )
+        return _encoded(_rendered(task, convert(task.content, name=task.name, suffix=".doc", to="pdf")))
+    if found == "pptx" or found in _WITH_PICTURES:
+        return _encoded(_picture(_inside(task, found)))
     raise UnsupportedFormat(f"{task.name} has no pages that could be shown as pictures; open the file itself.")
 
 
@@ -64,6 +64,23 @@ def _rendered(task: PictureTask, content: bytes) -> Image:
         raise UnreadableFile(f"Page {task.page} of {task.name} cannot be drawn; open the file itself.") from error
     finally:
         document.close()
+
+
+def _inside(task: PictureTask, kind: str) -> PictureTask:
+    """The task for the picture that stands for a page: the largest of a slide, the n-th of other documents."""
+    if kind == "pptx":
+        from knowledge.extract.slides import slide_pictures
+
+        on_slide = slide_pictures(task.content, task.page)
+        if not on_slide:
+            raise NotFound(f"Slide {task.page} of {task.name} is no picture; open the file itself.")
+        return PictureTask(name=task.name, content=max(on_slide, key=len), page=1)
+    from knowledge.extract.embedded_pictures import pictures_of
+
+    pictures = pictures_of(task.content)
+    if not 1 <= task.page <= len(pictures):
+        raise _no_such_page(task, len(pictures))
+    return PictureTask(name=task.name, content=pictures[task.page - 1], page=1)
 
 
 def _picture(task: PictureTask) -> Image:

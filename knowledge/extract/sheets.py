@@ -8,7 +8,7 @@ import warnings
 import zipfile
 from typing import Any
 
-from knowledge.errors import UnreadableFile
+from knowledge.errors import NoText, UnreadableFile
 from knowledge.extract.docx_package import check_package
 from knowledge.extract.library_errors import LIBRARY_ERRORS
 from knowledge.extract.sheet_blocks import MAX_CELLS, MergedRange, Sheet, sheet_blocks
@@ -171,7 +171,7 @@ def _extraction(
     blocks = [block for sheet in sheets for block in sheet_blocks(sheet)]
     blocks.extend(notes)
     if not blocks:
-        raise UnreadableFile(f"{name} is an Excel workbook without values in its visible sheets; fill it or remove it.")
+        raise NoText(f"{name} is an Excel workbook without values in its visible sheets; fill it or remove it.")
     return Extraction(
         format=kind,
         extractor=extractor,

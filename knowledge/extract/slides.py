@@ -5,38 +5,49 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from knowledge.errors import UnreadableFile
+from knowledge.errors import NoText, UnreadableFile
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.docx_package import check_package
+from knowledge.extract.embedded_pictures import letters
 from knowledge.extract.library_errors import LIBRARY_ERRORS
 from knowledge.extract.merged_cells import SpannedCell, table_blocks, text_cell
 from knowledge.extract.text import table_block
 from knowledge.types import Block, Extraction
 
 MAX_SLIDES = 5_000
+_FEW_CHARS = 40  # a slide with a picture and hardly any text is its picture
+_PICTURE = 13  # MSO_SHAPE_TYPE.PICTURE
 _MAX_GROUP_DEPTH = 30
 _FURNITURE = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")  # placeholders that repeat on every slide
 _DIAGRAM_TEXT = re.compile(rb"<a:t>([^<]*)</a:t>")
 _DIAGRAM_DATA = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/diagramData"
 
 
-def extract_pptx(content: bytes, *, name: str) -> Extraction:
-    """Blocks of a presentation. Raises UnreadableFile when it is damaged, too large or holds no text."""
+def extract_pptx(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Extraction:
+    """Blocks of a presentation; slides that are only pictures go through OCR.
+
+    Raises UnreadableFile when it is damaged or too large, and NoText.
+    """
     import pptx
     import pptx.exc
 
     check_package(content, name=name)
     blocks: list[Block] = []
     warnings: list[str] = []
+    pictures: dict[int, list[bytes]] = {}
     try:
         slides = pptx.Presentation(io.BytesIO(content)).slides
         for number, slide in enumerate(slides, 1):
             if number > MAX_SLIDES:
                 warnings.append(f"only the first {MAX_SLIDES} slides were read")
                 break
-            blocks.extend(_slide(slide, number))
+            found = list(_slide(slide, number))
+            if letters(block for block in found if block.kind != "note") < _FEW_CHARS:
+                pictures[number] = pictures_on(slide)
+            blocks.extend(found)
             if slide.element.get("show") == "0":
                 warnings.append(f"slide {number} is hidden in the show")
     except (*LIBRARY_ERRORS, pptx.exc.PythonPptxError) as error:
@@ -44,19 +55,76 @@ def extract_pptx(content: bytes, *, name: str) -> Extraction:
             f"{name} is a PowerPoint presentation that is damaged or cut off ({str(error) or type(error).__name__}); "
             "open it in PowerPoint and save it anew, or copy it again from where it came."
         ) from error
+    blocks, seen = _with_pictures(blocks, pictures, warnings, name=name, ocr_folder=ocr_folder)
     if not blocks:
-        raise UnreadableFile(
-            f"{name} is a PowerPoint presentation without text (only pictures, or empty); print it to PDF so that it "
+        raise NoText(
+            f"{name} is a PowerPoint presentation without text (blank, or only drawings); print it to PDF so that it "
             "can be read by OCR, or remove it."
         )
+    lost = any("only the first" in warning or "could not be read" in warning for warning in warnings)
     return Extraction(
         format="pptx",
-        extractor="python-pptx",
-        status="partial" if any("only the first" in warning for warning in warnings) else "ok",
+        extractor="python-pptx + tesseract" if seen else "python-pptx",
+        status="partial" if lost else "ok",
         title=next((block.text for block in blocks if block.kind == "heading"), None),
         blocks=tuple(blocks),
         warnings=tuple(warnings),
     )
+
+
+def slide_pictures(content: bytes, number: int) -> list[bytes]:
+    """The pictures of one slide, from 1, that may hold text; none where there is no such slide."""
+    import pptx
+
+    try:
+        slides = pptx.Presentation(io.BytesIO(content)).slides
+        return pictures_on(slides[number - 1]) if 1 <= number <= len(slides) else []
+    except LIBRARY_ERRORS:
+        return []
+
+
+def pictures_on(slide: Any) -> list[bytes]:
+    """The pictures of a slide that may hold text, in reading order."""
+    from knowledge.extract.embedded_pictures import may_hold_text
+
+    found = []
+    for shape in _all_shapes(slide.shapes, 0):
+        if getattr(shape, "shape_type", None) == _PICTURE and getattr(shape, "image", None) is not None:
+            blob = shape.image.blob
+            if may_hold_text(blob):
+                found.append(blob)
+    return found
+
+
+def _all_shapes(shapes: Any, depth: int) -> Iterator[Any]:
+    for shape in _reading_order(shapes):
+        if hasattr(shape, "shapes"):
+            if depth < _MAX_GROUP_DEPTH:
+                yield from _all_shapes(shape.shapes, depth + 1)
+        else:
+            yield shape
+
+
+def _with_pictures(
+    blocks: list[Block], pictures: dict[int, list[bytes]], warnings: list[str], *, name: str, ocr_folder: Path | None
+) -> tuple[list[Block], bool]:
+    """The blocks with what OCR reads on slides that hold hardly any text, and whether it read anything."""
+    from knowledge.extract.embedded_pictures import read_pictures
+
+    found: list[Block] = []
+    for number, blobs in pictures.items():
+        if not blobs:
+            continue
+        try:
+            read = read_pictures(blobs, name=f"{name}, slide {number}", ocr_folder=ocr_folder, page=number)
+        except UnreadableFile as error:
+            if not blocks:
+                raise
+            warnings.append(f"pictures of slides could not be read: {error}")
+            break
+        found.extend(read.blocks)
+        warnings.extend(read.warnings)
+    return sorted([*blocks, *found], key=lambda block: block.page or 0), bool(found)
 
 
 def _slide(slide: Any, number: int) -> Iterator[Block]:

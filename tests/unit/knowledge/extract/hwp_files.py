@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tests.unit.knowledge.extract.ole_files import compound_file
 
@@ -112,6 +112,7 @@ def hwp(
     flags: int = 1,
     folder: str = "BodyText",
     decoy: Sequence[Tree] | None = None,
+    more: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """A whole file. `flags`: 1 compressed, 2 password, 4 distribution. Sections of distribution files come as bytes."""
     pack = deflated if flags & 1 else bytes
@@ -127,4 +128,4 @@ def hwp(
         streams[f"{folder}/Section{number}"] = pack(stream(section))
     if decoy is not None:
         streams["BodyText/Section0"] = pack(stream(decoy))
-    return compound_file(streams)
+    return compound_file({**streams, **(more or {})})

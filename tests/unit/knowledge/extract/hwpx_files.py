@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _NS = (
     'xmlns:hp="http://www.hancom.co.kr/hwpml/2011/paragraph" xmlns:hs="http://www.hancom.co.kr/hwpml/2011/section" '
@@ -44,6 +44,7 @@ def hwpx(
     title: str = "",
     damage: str = "",
     stored: bool = False,
+    more: Mapping[str, bytes] | None = None,
 ) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED) as archive:
@@ -55,6 +56,8 @@ def hwpx(
         for number, section in enumerate(sections):
             xml = f'<?xml version="1.0" encoding="UTF-8"?>{damage}<hs:sec {_NS}>{"".join(section)}</hs:sec>'
             archive.writestr(f"Contents/section{number}.xml", xml)
+        for name, data in (more or {}).items():
+            archive.writestr(name, data)
     return out.getvalue()
 
 

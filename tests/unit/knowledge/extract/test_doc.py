@@ -116,7 +116,7 @@ def test_a_document_of_pictures_is_read_by_ocr(doc_of) -> None:  # type: ignore[
 
 def test_a_missing_libreoffice_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office.shutil, "which", lambda _: None)
-    with pytest.raises(UnreadableFile, match=r"a\.doc is an old Word document.*libreoffice-writer"):
+    with pytest.raises(UnreadableFile, match=r"a\.doc is a document that LibreOffice reads.*libreoffice-writer"):
         convert(b"x", name="a.doc", suffix=".doc", to="docx")
 
 

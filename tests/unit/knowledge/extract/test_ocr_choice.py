@@ -1,7 +1,7 @@
 """Which reading is believed: figures are never guessed, doubts are kept, garbage goes."""
 
-from knowledge.extract.ocr_choice import choose_words
 from knowledge.extract.doubt import stands_in
+from knowledge.extract.ocr_choice import choose_words
 from knowledge.extract.ocr_layout import lay_out
 from knowledge.extract.ocr_record import OcrLine, OcrRecord
 from knowledge.extract.ocr_tesseract import OcrWord
