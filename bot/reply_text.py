@@ -19,9 +19,9 @@ _INVISIBLE = "\u200b"  # parts the sign from the name: it reads the same and cal
 # Bidi overrides and isolates turn what stands behind them around; controls and lone surrogates break clients.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
 _LINE_BREAKS = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
-_MASS_MENTION = re.compile(r"(?<![A-Za-z0-9._%+\-])@(?=(?:channel|here|all|everyone))", re.IGNORECASE)
+_MASS_MENTION = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|all|everyone))", re.IGNORECASE)
 _SLACK_MENTION = re.compile(r"<(?=[!@#])")
-_MENTION = re.compile(r"(?<![A-Za-z0-9._%+\-/@])@(?=[A-Za-z0-9가-힣])")
+_MENTION = re.compile(r"(?<![A-Za-z0-9/@])@(?=[A-Za-z0-9가-힣])")  # Mattermost also finds "-@name" and ".@name"
 _CODE = re.compile(
     r"(^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL
 )

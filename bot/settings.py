@@ -34,6 +34,7 @@ from bot.settings_check import (
     nearest,
     require_url,
 )
+from bot.settings_mattermost import MattermostSettings
 from bot.settings_models import ModelSettings
 from bot.settings_secrets import read_secrets
 from bot.settings_sections import (
@@ -45,8 +46,8 @@ from bot.settings_sections import (
     SearchSettings,
     WebSettings,
 )
-from bot.settings_sources import SourceSettings
 from bot.settings_slack import SlackSettings
+from bot.settings_sources import SourceSettings
 from knowledge.types import SourceConfig
 
 CONFIG_NAME = "haechi.toml"
@@ -84,6 +85,7 @@ class Settings(BaseSettings):
     catch_up: CatchUpSettings = Field(default_factory=CatchUpSettings)
     log: LogSettings = Field(default_factory=LogSettings)
     slack: SlackSettings = Field(default_factory=SlackSettings)
+    mattermost: MattermostSettings = Field(default_factory=MattermostSettings)
     _config_file: Path = PrivateAttr(default=Path(CONFIG_NAME))
 
     @classmethod

@@ -27,8 +27,6 @@ class MattermostSettings(Section):
     ca_file: Path | None = None
     teams: tuple[str, ...] = ()
     request_timeout_s: float = Field(default=20.0, ge=1.0, le=300.0)
-    catch_up_hours: float = Field(default=24.0, ge=0.0, le=720.0)
-    catch_up_messages: int = Field(default=500, ge=1, le=10_000)
 
     SECRETS: ClassVar[tuple[str, ...]] = ("token", "command_token", "button_key")
 

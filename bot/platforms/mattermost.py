@@ -158,16 +158,18 @@ class MattermostPlatform:
                 await self._feel(reaction)
 
     async def _hear(self, post: Json, event: MessageEvent, *, sender: str) -> None:
-        if event == "posted":
-            if not await self._catch_up.first_sight(post):
-                return
-            try:
+        if event != "posted":
+            if not post.get("original_id"):
                 await self._deliver(post, event, sender=sender)
-            except BotError:
-                await self._catch_up.not_kept(post)
-                raise
-        elif not post.get("original_id"):
+            return
+        if await self._catch_up.was_handed_over(post):
+            return
+        try:
             await self._deliver(post, event, sender=sender)
+        except BotError:
+            await self._catch_up.not_kept(post)
+            raise
+        await self._catch_up.handed_over(post)
 
     async def _deliver_old(self, post: Json, channel: Json) -> None:
         self._directory.know(channel)

@@ -118,23 +118,21 @@ class CatchUp:
         if handed or skipped:
             log.info("mattermost.catch_up", why=why, channels=len(self.channels), posts=handed, skipped=skipped)
 
-    async def first_sight(self, post: Json) -> bool:
-        """Whether this post was not handed over before; notes that it now is."""
+    async def was_handed_over(self, post: Json) -> bool:
+        return str(post.get("id")) in (await self._load()).seen
+
+    async def handed_over(self, post: Json) -> None:
+        """Notes that a post is kept by whoever it was handed to; only now, because a kill may come at any moment."""
         cursor = await self._load()
-        post_id = str(post.get("id"))
-        if post_id in cursor.seen:
-            return False
-        cursor.seen[post_id] = int(post.get("create_at") or 0)
+        cursor.seen[str(post.get("id"))] = int(post.get("create_at") or 0)
         while len(cursor.seen) > MAX_SEEN:
             cursor.seen.popitem(last=False)
         if self._monotonic() - self._saved_s >= SAVE_EVERY_S:
             await self._save(cursor)
-        return True
 
     async def not_kept(self, post: Json) -> None:
         """Notes that handing over a post failed, so that the next run reads its channel again from there."""
         cursor = await self._load()
-        cursor.seen.pop(str(post.get("id")), None)
         channel_id, at_ms = str(post.get("channel_id")), int(post.get("create_at") or 0)
         cursor.behind[channel_id] = min(at_ms, cursor.behind.get(channel_id, at_ms))
 
@@ -191,14 +189,15 @@ class CatchUp:
                 skipped.append(f"{name}: posts before the last {self._max_posts} since {_shown(since_ms)}")
             cursor.behind.pop(channel_id, None)
             for post in posts:
-                if not await self.first_sight(post):
+                if await self.was_handed_over(post):
                     continue
-                handed += 1
                 try:
                     await self._deliver(post, channel)
                 except BotError:
                     await self.not_kept(post)
                     raise
+                await self.handed_over(post)
+                handed += 1
         except AuthError:
             cursor.behind.setdefault(channel_id, begin_ms)
             raise

@@ -113,6 +113,8 @@ class MattermostRest:
             return await loop.run_in_executor(self._threads, call, self._driver)
         except requests.RequestException as error:
             raise translated(error, what=what, now_s=self._now_s()) from error
+        except OSError as error:  # a file of certificates that cannot be read
+            raise PlatformError(f"Mattermost: {what} failed: {error}; check mattermost.ca_file.") from error
         except (ValueError, UnicodeError) as error:  # an answer that is no JSON, an address that no host can have
             raise Unreachable(f"Mattermost: {what} failed: the answer cannot be read ({error}).") from error
         except RuntimeError as error:  # the pool was closed

@@ -82,6 +82,7 @@ class MattermostEmulator:
         self._pending: dict[str, tuple[str, float]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._challenged = ""
+        self.challenge_s = 5.0
         self._runner: web.AppRunner | None = None
         self.port = 0
 
@@ -307,7 +308,7 @@ class MattermostEmulator:
 
     async def _challenge(self, socket: web.WebSocketResponse) -> str | None:
         try:
-            frame = await asyncio.wait_for(socket.receive_json(), 5)
+            frame = await asyncio.wait_for(socket.receive_json(), self.challenge_s)
         except (TimeoutError, TypeError, ValueError):
             return None
         self._challenged = str((frame.get("data") or {}).get("token", ""))

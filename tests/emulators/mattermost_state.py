@@ -461,10 +461,9 @@ class MattermostState:
     def _tell(self, row: ChannelRow, post: Json, sender: str) -> None:
         """The event; the server counts DMs, @channel and joins among the mentions."""
         system = post["type"].startswith("system_")
-        named = {
-            user.id for user in self.users.values() if re.search(rf"@{re.escape(user.username)}\b", post["message"])
-        }
-        if re.search(r"@(channel|all|here)\b", post["message"]):
+        words = mention_words(post["message"])
+        named = {user.id for user in self.users.values() if f"@{user.username}" in words}
+        if words & {"@channel", "@all", "@here"}:
             named |= row.members
         if row.type in "DG":
             named |= row.members
@@ -556,3 +555,13 @@ class MattermostState:
             "last_update_at": row.create_at, "scheme_guest": False, "scheme_user": True, "scheme_admin": False,
             "explicit_roles": "",
         }  # fmt: skip
+
+
+def mention_words(text: str) -> set[str]:
+    """The words that can be mentions: outside code, split as the server splits them, and then once more at points."""
+    plain = re.sub(r"(?ms)^(```|~~~).*?(^\1|\Z)|`[^`\n]+`", " ", text)
+    found: set[str] = set()
+    for word in re.findall(r"[\w.:@-]+", plain):
+        word = word.lstrip(":.-_").rstrip(":.-_").lower()
+        found |= {word, *re.split(r"[.:-]", word)}
+    return found

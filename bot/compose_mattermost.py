@@ -1,0 +1,48 @@
+"""Builds the Mattermost adapter from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from bot.errors import ConfigError
+from bot.ports import PlatformState
+from bot.settings_chat import CatchUpSettings
+from bot.settings_mattermost import MattermostSettings
+
+if TYPE_CHECKING:
+    from bot.platforms.mattermost import MattermostPlatform
+
+
+def build_mattermost(
+    settings: MattermostSettings, *, catch_up: CatchUpSettings, state: PlatformState, clock: Callable[[], datetime]
+) -> MattermostPlatform | None:
+    """The adapter; None when Mattermost is switched off. bot.http.mattermost.mattermost_routes belongs to it."""
+    if not settings.enabled:
+        return None
+    from bot.platforms.mattermost import MattermostOptions, MattermostPlatform
+    from bot.platforms.mattermost_socket import Timing
+
+    token = settings.secret("token")
+    if token is None:
+        raise ConfigError("mattermost.token_env or mattermost.token_file is missing.")
+    button_key = settings.secret("button_key")
+    options = MattermostOptions(
+        url=settings.url.rstrip("/"),
+        token=token.get_secret_value(),
+        ca_file=settings.ca_file,
+        request_timeout_s=settings.request_timeout_s,
+        command_tokens=settings.command_tokens,
+        command=settings.command,
+        callback_url=settings.callback_url.rstrip("/") if settings.callback_url else None,
+        button_key=button_key.get_secret_value() if button_key else None,
+        teams=settings.teams,
+        catch_up_age=timedelta(hours=catch_up.max_age_hours),
+        catch_up_messages=catch_up.max_messages,
+    )
+    timing = Timing(monotonic=time.monotonic, sleep=asyncio.sleep, jitter=random.random)
+    return MattermostPlatform(options, state, clock=clock, timing=timing)

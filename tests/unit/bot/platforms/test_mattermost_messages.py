@@ -1,0 +1,179 @@
+"""Posts become messages: who said what, where, to whom, and what came along."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.platforms.mattermost_messages import Own, author_of, decoded, flattened_attachments, message_of
+from tests.unit.bot.platforms.mattermost_bench import bench, quiet, until
+
+OWN = Own(id="b" * 26, username="helperbot")
+
+
+def post(text: str = "", **fields):
+    return {
+        "id": "p" * 26, "create_at": 1000, "user_id": "a" * 26, "channel_id": "c" * 26, "root_id": "", "message": text,
+        "type": "", "props": {}, **fields,
+    }  # fmt: skip
+
+
+def message(text: str = "", **fields):
+    made = post(text, **fields)
+    return message_of(made, own=OWN, author=author_of(made, "앨리스", is_bot_account=False), is_direct=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("@helperbot 연차는?", True),
+        ("@helperbot야 연차는?", True),
+        ("연차는? @HelperBot", True),
+        ("(@helperbot)", True),
+        ("@helperbot.", True),
+        ("@helperbot2 연차는?", False),
+        ("@helperbot-test", False),
+        ("me@helperbot.com", False),
+        ("@channel 회의", False),
+        ("@all @here", False),
+        ("`@helperbot` 은 봇입니다", False),
+        ("```\n@helperbot\n```", False),
+        ("helperbot 연차는?", False),
+        ("", False),
+    ],
+)
+def test_the_bot_is_named_by_its_name_alone(text, named):
+    assert message(text).mentions_bot is named
+
+
+def test_the_name_of_the_bot_is_no_part_of_the_question():
+    assert message("@helperbot 연차는 며칠인가요?").text == "연차는 며칠인가요?"
+
+
+def test_a_join_that_names_the_bot_is_a_system_event():
+    joined = message("@helperbot added to the channel by alice.", type="system_add_to_channel", props={"addedUserId": OWN.id})
+    assert (joined.event, joined.mentions_bot, joined.author.is_bot) == ("system", False, True)
+
+
+def test_a_reply_belongs_to_the_root_of_its_thread():
+    assert message("x", root_id="r" * 26).thread.root_id == "r" * 26
+    assert message("x").thread.root_id == "p" * 26
+
+
+@pytest.mark.parametrize("mark", [{"from_webhook": "true"}, {"from_bot": "true"}, {"from_plugin": True}, {"from_bot": True}])
+def test_posts_of_machines_are_marked(mark):
+    assert message("x", props=mark).author.is_bot
+
+
+def test_a_webhook_has_the_rights_of_nobody():
+    """It posts in the name of the person who made it."""
+    sent = message("x", props={"from_webhook": "true", "override_username": "alertmanager"})
+    assert sent.author.id != "a" * 26
+    assert sent.author.display_name == "alertmanager"
+
+
+def test_the_text_of_an_alert_is_read_from_its_attachments():
+    attachment = {
+        "fallback": "kurz", "pretext": "앞말", "title": "[FIRING:1] HighErrorRate", "text": "java.lang.NullPointerException",
+        "fields": [{"title": "service", "value": "shop-api"}, {"title": "", "value": "critical"}, None], "footer": "grafana",
+    }  # fmt: skip
+    made = message("", type="slack_attachment", props={"attachments": [attachment, {"fallback": "nur das"}, "x"]})
+    assert made.text.split("\n") == [
+        "앞말", "[FIRING:1] HighErrorRate", "java.lang.NullPointerException", "service: shop-api", "critical", "grafana",
+        "", "nur das",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("attachments", [None, "x", [], [[]], [{"fields": "x"}], [{"text": None, "fields": [1]}], {"a": 1}])
+def test_attachments_of_any_shape_break_nothing(attachments):
+    assert flattened_attachments(post(props={"attachments": attachments})) == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("로그".encode(), "로그"),
+        ("\ufeff로그".encode(), "로그"),
+        ("로그".encode("cp949"), "로그"),
+        ("로그".encode("utf-16"), "로그"),
+        (b"\x00\x01\x02", None),
+        (b"\xff\xff\xff", None),
+        (b"", ""),
+    ],
+)
+def test_text_files_are_decoded_and_others_are_not(content, text):
+    assert decoded(content) == text
+
+
+async def test_attached_text_comes_along_and_other_files_are_named():
+    async with bench() as b:
+        state = b.server.state
+        files = [
+            state.add_file("error.log", "NullPointerException".encode(), "text/plain"),
+            state.add_file("photo.png", b"\x89PNG", "image/png"),
+            state.add_file("huge.log", b"x" * 1_000_001, "text/plain"),
+        ]
+        state.say(state.alice, state.town, "@helperbot 이 로그 봐 주세요", file_ids=files)
+        await until(lambda: b.messages)
+        found = [(a.name, a.text) for a in b.messages[0].attachments]
+        assert found == [("error.log", "NullPointerException"), ("photo.png", None), ("huge.log", None)]
+
+
+async def test_a_file_that_cannot_be_read_does_not_keep_the_question_back():
+    async with bench() as b:
+        state = b.server.state
+        b.server.fail("GET", "/files/.*", times=100, status=403)
+        state.say(state.alice, state.town, "@helperbot 봐 주세요", file_ids=[state.add_file("a.log", b"x", "text/plain")])
+        await until(lambda: b.messages)
+        assert [(a.name, a.text) for a in b.messages[0].attachments] == [("a.log", None)]
+
+
+async def test_people_are_called_by_the_name_they_chose_and_looked_up_once():
+    async with bench() as b:
+        for number in range(3):
+            b.ask(f"@helperbot {number}")
+        await until(lambda: len(b.messages) == 3)
+        assert {m.author.display_name for m in b.messages} == {"앨리스"}
+        asked = [path for _, path, _ in b.server.requests if path == f"/users/{b.server.state.alice}"]
+        assert len(asked) == 1
+
+
+async def test_other_bots_and_webhooks_are_heard_as_machines():
+    async with bench() as b:
+        state = b.server.state
+        other = state.add_user("buildbot", token="x", is_bot=True)
+        state.channels[state.town].members.add(other)
+        state.say(other, state.town, "@helperbot 빌드 실패")
+        hook = state.create_webhook(state.alice, {"channel_id": state.town, "username": "alertmanager"})[1]["id"]
+        state.webhook_post(hook, {"attachments": [{"title": "[FIRING:1]", "text": "NullPointerException"}]})
+        await until(lambda: len(b.messages) == 2)
+        assert [m.author.is_bot for m in b.messages] == [True, True]
+        assert b.texts[1] == "[FIRING:1]\nNullPointerException"
+
+
+async def test_edits_deletes_and_joins_are_told_apart_from_what_was_said():
+    async with bench() as b:
+        state = b.server.state
+        said = b.ask("@helperbot 하나")
+        state.patch_post(state.alice, said["id"], {"message": "@helperbot 둘"})
+        state.delete_post(state.alice, said["id"])
+        state.add_member(state.alice, state.town, {"user_id": state.bot})
+        await until(lambda: len(b.heard) == 4)
+        assert [m.event for m in b.heard] == ["posted", "edited", "deleted", "system"]
+        assert len({m.delivery_id for m in b.heard}) == 4
+
+
+async def test_with_teams_named_other_teams_are_not_heard_but_direct_messages_are():
+    async with bench(teams=("other",)) as b:
+        state = b.server.state
+        b.ask("@helperbot 들리나요?")
+        state.say(state.alice, state.direct(state.alice, state.bot), "여기는요?")
+        await until(lambda: b.messages)
+        await quiet()
+        assert b.texts == ["여기는요?"]
+
+
+async def test_addresses_lead_to_the_post_in_its_team():
+    async with bench() as b:
+        said = b.ask()
+        await until(lambda: b.messages)
+        assert b.platform.permalink(b.thread(said), said["id"]) == f"{b.server.url}/acme/pl/{said['id']}"
