@@ -5,6 +5,7 @@
     |   +-- UnsupportedFormat     no extractor reads this content
     |   +-- UnreadableFile        encrypted, truncated, empty, no permission
     |   |   +-- NoText            sound, but without text that could be read
+    |   |   +-- ReaderMissing     a program that reads it is not installed
     |   +-- SourceMissing         the folder or repository of a source is not there
     |   +-- SourceEmpty           a source that had documents offers none any more
     |   +-- UnknownSource         no source of that name in the configuration or in the scope
@@ -47,6 +48,10 @@ class UnreadableFile(PermanentError):
 
 class NoText(UnreadableFile):
     """The file is sound but holds no text, or only pictures of it."""
+
+
+class ReaderMissing(UnreadableFile):
+    """A program that reads this format is not installed; the message names its package. Tried again at every sync."""
 
 
 class SourceMissing(PermanentError):

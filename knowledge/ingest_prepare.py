@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from knowledge.catalog_rows import PreparedDocument, document_id, with_ids
-from knowledge.errors import PermanentError
+from knowledge.errors import PermanentError, ReaderMissing
 from knowledge.types import Block, ChunkDraft, Document, SourceKind
 
 MAX_REASON_CHARS = 500
+UNREAD = "unread:"  # before the hash of content that was not even tried, so that it differs from every hash
 _MEDIA_TYPES = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "pdf": "application/pdf",
@@ -55,6 +56,8 @@ def prepare(task: PrepareTask) -> PreparedDocument:
     """The document of `task`; content that cannot be read gives a failed one with the reason, not an exception."""
     try:
         return _prepare_code(task) if task.kind == "repository" else _prepare_document(task)
+    except ReaderMissing as error:  # the content is not at fault: whatever it is, it is read again
+        return failed(replace(task, content_hash=f"{UNREAD}{task.content_hash}"), str(error))
     except PermanentError as error:
         return failed(task, str(error))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knowledge.errors import UnreadableFile
+from knowledge.errors import ReaderMissing
 
 if TYPE_CHECKING:
     from knowledge.extract.scan_image import Grey
@@ -69,7 +69,7 @@ def require_tesseract(*, name: str) -> str:
     """The version. Raises UnreadableFile, which names the Debian packages, where Tesseract or its Korean is missing."""
     version = tesseract_version()
     if version is None or "kor" not in _languages():
-        raise UnreadableFile(
+        raise ReaderMissing(
             f"{name} needs text recognition (OCR), but Tesseract with Korean is not installed; "
             f"install the Debian packages {PACKAGES} and ingest again."
         )

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.errors import UnreadableFile
+from knowledge.errors import ReaderMissing, UnreadableFile
 from knowledge.extract.office_profile import DEAD_PROXY, write_profile
 from knowledge.extract.process_tree import kill_tree, resident_bytes
 
@@ -46,7 +46,7 @@ def convert(content: bytes, *, name: str, suffix: str, to: str, limits: OfficeLi
     """
     soffice = shutil.which("soffice") or shutil.which("libreoffice")
     if soffice is None:
-        raise UnreadableFile(
+        raise ReaderMissing(
             f"{name} is a document that LibreOffice reads, but that is not installed; "
             f"install the Debian package {PACKAGE} and ingest again."
         )

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from knowledge.errors import UnsupportedFormat
+from knowledge.errors import ReaderMissing
 from knowledge.types import Extraction
 
 PACKAGE = "libreoffice-impress-nogui"
@@ -14,12 +14,12 @@ _IMPRESS = "libsdlo.so"  # beside soffice when the component is there
 
 
 def extract_ppt(content: bytes, *, name: str, ocr_folder: Path | None = None) -> Extraction:
-    """Blocks of the presentation. Raises UnsupportedFormat without Impress, else as the reader of PPTX does."""
+    """Blocks of the presentation. Raises ReaderMissing without Impress, else as the reader of PPTX does."""
     from knowledge.extract.office import convert
     from knowledge.extract.slides import extract_pptx
 
     if not has_impress():
-        raise UnsupportedFormat(
+        raise ReaderMissing(
             f"{name} is a PowerPoint 97-2003 presentation (PPT); save it in PowerPoint as PPTX or PDF, or install the "
             f"Debian package {PACKAGE}, with which it is read."
         )

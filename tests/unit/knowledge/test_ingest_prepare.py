@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.catalog_rows import PreparedDocument
+from knowledge.catalog_generations import Generation
+from knowledge.catalog_rows import KnownDocument, PreparedDocument
+from knowledge.errors import ReaderMissing, UnreadableFile
 from knowledge.ingest_prepare import PrepareTask, prepare
+from knowledge.types import Discovered, Discovery
 from tests.unit.knowledge.extract.scan_pages import condolence_page, needs_tesseract
 from tests.unit.knowledge.extract.test_scan import pdf_of
 
@@ -77,3 +80,25 @@ def test_a_scan_is_read_once_and_its_raw_text_stays_private(tmp_path: Path) -> N
     written = record.stat().st_mtime_ns
     assert prepare(task).blocks == first.blocks
     assert record.stat().st_mtime_ns == written
+
+
+def test_a_file_whose_reader_was_not_installed_is_tried_again_without_force(tmp_path: Path) -> None:
+    from knowledge import ingest_prepare
+    from knowledge.ingest_plan import make_plan
+
+    assert issubclass(ReaderMissing, UnreadableFile)
+    task = PrepareTask(source="docs", kind="documents", uri="a.ppt", content_hash="h", revision="h", content=b"x")
+
+    def without_reader(task: PrepareTask) -> PreparedDocument:
+        raise ReaderMissing("a.ppt needs a program: install it")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ingest_prepare, "_prepare_document", without_reader)
+        document = prepare(task)
+    assert document.status == "failed"
+    generation = Generation(id=1, source="docs", state="active", fingerprint="", complete=True, spaces=())
+    known = {"a.ppt": KnownDocument(
+        number=1, uri="a.ppt", content_hash=document.content_hash, revision="h", status="failed"
+    )}  # fmt: skip
+    found = Discovery(revision="r", items=(Discovered(uri="a.ppt", content_hash="h", size_bytes=1),))
+    assert [item.uri for item in make_plan(found, {1: known}, [generation], force=False).to_read] == ["a.ppt"]
