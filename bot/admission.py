@@ -1,33 +1,78 @@
-"""Whether a message is answered: one ladder of reasons not to."""
+"""Whether a message is answered, and why not: one ladder of reasons, from the cheapest to the dearest."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from bot.types import Admission, Message
 
 
-def admit(message: Message, *, bot_id: str | None, answered_thread: bool, max_chars: int) -> Admission:
-    """The decision and its reason. `answered_thread`: the bot has answered in this thread before.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What has to be known besides the message itself."""
+
+    bot_id: str | None
+    max_chars: int
+    answered_thread: bool  # the bot has answered somebody in this thread, or is about to
+    answers: bool = True  # questions are answered in this channel
+    alerts: bool = False  # what programs post in this channel are alerts
+    alert_authors: Collection[str] = ()  # accounts of people whose posts are alerts too
+    over_limit: bool = False  # this person, or everybody together, has asked too much
+
+
+def admit(message: Message, around: Surroundings) -> Admission:
+    """The decision and its reason. What is "told" is said instead of an answer; all other refusals are silent.
 
     A follow-up in a thread of the bot needs no mention, as between people; elsewhere the bot stays silent unless it is
-    spoken to. "empty" and "too long" are told to whoever did speak to it; a reason that begins with "silent" is not.
+    spoken to.
     """
-    if bot_id is not None and message.author.id == bot_id:
-        return _refused("silent: own message")
-    if message.author.is_bot:
-        return _refused("silent: another bot")
-    if not (message.mentions_bot or message.is_direct or answered_thread):
-        return _refused("silent: not addressed (no mention, no direct message, no thread of the bot)")
-    text = message.text.strip()
-    if not any(character.isalnum() for character in text):
-        return _refused("empty" if message.mentions_bot or message.is_direct else "silent: nothing asked")
-    if len(text) > max_chars:
-        return _refused("too_long")
-    return Admission(admitted=True, reason="mention" if message.mentions_bot else _address(message))
+    if around.bot_id is not None and message.author.id == around.bot_id:
+        return _passed_over("own message")
+    if message.event != "posted":
+        return _passed_over({"edited": "an edit", "deleted": "a deletion"}.get(message.event, "a system post"))
+    if message.author.is_bot or message.author.id in around.alert_authors:
+        return _admit_program(message, around)
+    if not around.answers:
+        return _passed_over("answering is switched off in this channel")
+    addressed = message.mentions_bot or message.is_direct
+    if not addressed and not around.answered_thread:
+        return _passed_over("not addressed (no mention, no direct message, no thread of the bot)")
+    if not addressed and message.mentions_others:
+        return _passed_over("a follow-up that speaks to somebody else")
+    if not _says_something(message):
+        return _told("empty") if addressed else _passed_over("a follow-up in which nothing is asked")
+    if len(message.text.strip()) > around.max_chars:
+        return _told("too_long")
+    if around.over_limit:
+        return _told("over_limit")
+    if message.mentions_bot:
+        return Admission(admitted=True, reason="mention")
+    return Admission(
+        admitted=True, reason="direct message" if message.is_direct else "follow-up in a thread of the bot"
+    )
 
 
-def _address(message: Message) -> str:
-    return "direct message" if message.is_direct else "follow-up in a thread of the bot"
+def _admit_program(message: Message, around: Surroundings) -> Admission:
+    """What bots, webhooks and alerting accounts post is an alert where alerts are awaited, else nothing. Below another
+    post it is never one: two bots would talk to each other for ever."""
+    if not around.alerts:
+        return _passed_over("another bot")
+    if message.id != message.thread.root_id:
+        return _passed_over("another bot, below a post")
+    if not message.text.strip() and not any(item.text for item in message.attachments):
+        return _passed_over("an alert without text")
+    return Admission(admitted=True, reason="alert", kind="alert")
 
 
-def _refused(reason: str) -> Admission:
-    return Admission(admitted=False, reason=reason)
+def _says_something(message: Message) -> bool:
+    texts = [message.text, *(item.text or "" for item in message.attachments)]
+    return any(character.isalnum() for text in texts for character in text)
+
+
+def _passed_over(reason: str) -> Admission:
+    return Admission(admitted=False, reason=f"silent: {reason}")
+
+
+def _told(name: str) -> Admission:
+    return Admission(admitted=False, reason=name, told=name)

@@ -10,16 +10,14 @@ from typing import Any
 
 import structlog
 
+from bot.compose_platforms import Chat, build_chat, scope_of
 from bot.errors import BotError
-from bot.feedback import Feedback
-from bot.inbox import Inbox
+from bot.platform_runner import states_of
 from bot.services import Services, new_id, open_services, utc_now
 from bot.session import sole_owner
 from bot.settings import Settings
 from bot.stopping import end_at_once
-from bot.worker import Worker
 from knowledge.errors import KnowledgeError
-from knowledge.types import Scope
 
 STOP_LIMIT_S = 20.0  # what is being answered when the bot is told to stop may take this long
 PROGRESS_LOG_S = 5.0
@@ -54,63 +52,45 @@ def _on_signal(stopping: asyncio.Event, announce: Callable[[str], None]) -> None
 
 
 async def _run_services(services: Services, stopping: asyncio.Event, announce: Callable[[str], None]) -> None:
-    from bot.platforms.web import WebPlatform
-
     settings = services.settings
-    scope = _web_scope(settings)
-    platform = WebPlatform(services.store, clock=utc_now, new_id=new_id, public_url=settings.page_url)
-    worker = Worker(
-        inbox=Inbox(services.store, clock=utc_now),
-        feedback=Feedback(services.store, clock=utc_now),
-        query_log=services.query_log,
-        answering=services.answering,
-        persona=services.persona,
-        platforms={platform.name: platform},
-        bot_ids={platform.name: platform.bot.id},
-        scope_of=lambda message: scope,
-        new_id=new_id,
-        concurrency=settings.answers.concurrency,
-        max_question_chars=settings.answers.max_question_chars,
-    )
+    chat = build_chat(services, clock=utc_now, new_id=new_id)
+    services.readiness.platform_states = services.operations.platform_states = lambda: states_of(chat.runners)
     try:
         async with asyncio.TaskGroup() as tasks:
-            answering = tasks.create_task(worker.run())
-            others = [tasks.create_task(platform.listen(worker.receive))]
+            answering = tasks.create_task(chat.worker.run())
+            others = [tasks.create_task(runner.run(chat.reception.receive)) for runner in chat.runners]
             if settings.web.enabled:
-                others.append(tasks.create_task(_serve_page(services, platform, scope, announce)))
+                others.append(tasks.create_task(_serve_page(services, chat, announce)))
             else:
                 announce("The page is switched off (web.enabled = false). Stop with Ctrl-C.")
             others.append(tasks.create_task(_prepare(services)))
             await stopping.wait()
-            worker.stop()
+            chat.worker.stop()
             await asyncio.wait([answering], timeout=STOP_LIMIT_S)
-            await platform.close()
+            await asyncio.gather(*(runner.close() for runner in chat.runners))
             for task in [answering, *others]:
                 task.cancel()
     except* (BotError, KnowledgeError) as group:
         raise _first(group) from None
 
 
-def _web_scope(settings: Settings) -> Scope:
-    names = settings.web.sources
-    return Scope.everything() if names is None else Scope.of(*names)
-
-
-async def _serve_page(services: Services, platform: Any, scope: Scope, announce: Callable[[str], None]) -> None:
+async def _serve_page(services: Services, chat: Chat, announce: Callable[[str], None]) -> None:
     from bot.http.server import build_http, serve
 
     settings = services.settings
     web = settings.web
     app = build_http(
-        platform=platform,
+        platform=chat.web,
         knowledge=services.knowledge,
-        scope=scope,
+        scope=scope_of(web.sources),
         token=web.token.get_secret_value() if web.token else None,
         allowed_hosts=_allowed_hosts(settings),
         health=services.readiness.health,
         examples=web.examples,
         indexing=lambda: services.operations.last_progress,
         public_url=settings.public_url,
+        machine_routes=chat.machine_routes,
+        granted=chat.grants.allows if chat.grants is not None else None,
     )
 
     def ready(port: int) -> None:

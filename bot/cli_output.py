@@ -179,7 +179,7 @@ def print_status(form: Form) -> None:
             out.print(Text(f"  skipped {count}: {reason}", style="dim"))
         for failed in item["failed"]:
             out.print(Text(f"  failed: {one_line(failed['document'])}: {one_line(failed['reason'])}", style="red"))
-    for tool in form["tools"]:
+    for tool in (*form["tools"], *form.get("platforms", ())):
         style = {"ok": "green", "degraded": "yellow"}.get(tool["state"], "red")
         out.print(Text(f"{tool['name']}: {tool['state']}  {tool['detail']}", style=style))
 

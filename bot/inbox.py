@@ -1,29 +1,64 @@
 """Deliveries that were saved before they were acknowledged, and what became of them.
 
-A delivery is worked on at most once at a time and in order within its thread. After a restart what was being worked on
-is taken up again; the worker looks for its own post first, so nothing is answered twice.
+A delivery is worked on at most once at a time and in order within its thread: one that waits for its platform holds up
+its own thread and no other. After a restart what was being worked on is taken up again; whoever works on it looks for
+the bot's own post first, so nothing is answered twice.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Literal
 
-from bot.store import Store, timestamp
-from bot.types import Attachment, Author, Message, ThreadRef
+from bot.store import Store, moment, timestamp
+from bot.stored_forms import decode_delivery, decode_reply, decode_scope, encode_delivery, encode_reply, encode_scope
+from bot.types import Author, Command, Message, Reply, ThreadRef
 from knowledge.masking import mask
+from knowledge.types import Scope
+
+InboxKind = Literal["message", "command", "alert"]
+Lane = Literal["slow", "quick", "long", "alert"]
+"""What waits for what: questions are "slow", for they may wait for a language model; what is told or shown at once is
+"quick"; reading sources again is "long"; alerts have a lane of their own."""
+
+_OPEN = "state IN ('received', 'working')"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxItem:
     """A delivery that is being worked on."""
 
-    message: Message
-    attempts: int  # this one included
+    delivery: Message | Command
+    kind: InboxKind
+    lane: Lane
     told: str | None  # "empty", "too_long": admission wants this said instead of an answer
+    postponed: int  # how often the platform could not be reached so far
+    crashes: int  # how often the process ended in the middle of it
+    reply: Reply | None  # what is to be posted, when an earlier attempt got that far
+    scope: Scope | None  # that this reply was made from
+    received_at: datetime
+
+    @property
+    def delivery_id(self) -> str:
+        return self.delivery.delivery_id
+
+    @property
+    def thread(self) -> ThreadRef:
+        return self.delivery.thread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What is kept of a reply, so that a vote on it can be understood later."""
+
+    post_id: str
+    question: str = ""
+    answer: str = ""
+    evidence_ids: tuple[str, ...] = ()
+    scope: Scope | None = None
 
 
 class Inbox:
@@ -33,68 +68,179 @@ class Inbox:
         self._store = store
         self._clock = clock
 
-    def save(self, message: Message, *, told: str | None = None) -> bool:
-        """Whether the delivery is new; it is on the disk when this returns. Secrets are masked first."""
-        payload = json.dumps({"message": _encode(message), "told": told}, ensure_ascii=False)
+    # --- saving ---------------------------------------------------------------------------------
+
+    def save(
+        self,
+        delivery: Message | Command,
+        *,
+        kind: InboxKind = "message",
+        lane: Lane = "slow",
+        told: str | None = None,
+        reply: Reply | None = None,
+        outcome: str | None = None,
+    ) -> bool:
+        """Whether the delivery is new; it is on the disk when this returns. Secrets are masked first.
+
+        A `reply` is all that will be said. With an `outcome` it is done already: it is kept so that a second delivery
+        of it is known.
+        """
+        now = timestamp(self._clock())
+        values = {
+            "delivery_id": delivery.delivery_id,
+            "platform": delivery.thread.platform,
+            "kind": kind,
+            "lane": lane,
+            "thread_key": order_key(delivery),
+            "author_id": delivery.author.id,
+            "told": told,
+            "payload": encode_delivery(delivery),
+            "reply": None if reply is None else encode_reply(reply),
+            "state": "received" if outcome is None else "done",
+            "outcome": outcome,
+            "received_at": now,
+            "done_at": None if outcome is None else now,
+        }
         with self._store.transaction() as connection:
             inserted = connection.execute(
-                "INSERT OR IGNORE INTO inbox (delivery_id, platform, kind, thread_key, payload, received_at)"
-                " VALUES (?, ?, 'message', ?, ?, ?)",
-                (
-                    message.delivery_id,
-                    message.thread.platform,
-                    thread_key(message.thread),
-                    payload,
-                    timestamp(self._clock()),
-                ),
+                f"INSERT OR IGNORE INTO inbox ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+                tuple(values.values()),
             )
             return inserted.rowcount == 1
+
+    def knows(self, delivery_id: str) -> bool:
+        """Whether the delivery was saved before."""
+        return bool(self._store.query("SELECT 1 FROM inbox WHERE delivery_id = ?", (delivery_id,)))
+
+    # --- working --------------------------------------------------------------------------------
 
     def resume(self) -> int:
         """How many deliveries were being worked on when the last run ended; they wait again."""
         with self._store.transaction() as connection:
-            return connection.execute("UPDATE inbox SET state = 'received' WHERE state = 'working'").rowcount
+            return connection.execute(
+                "UPDATE inbox SET state = 'received', crashes = crashes + 1 WHERE state = 'working'"
+            ).rowcount
 
-    def take_next(self, busy_threads: Collection[str]) -> InboxItem | None:
-        """The oldest waiting delivery of a thread that is not busy, marked as being worked on."""
+    def take_next(self, lane: Lane) -> InboxItem | None:
+        """The oldest delivery of a lane that is due and the first of its thread, marked as being worked on."""
         with self._store.transaction() as connection:
-            marks = ", ".join("?" * len(busy_threads))
             row = connection.execute(
-                f"SELECT seq, payload, attempts FROM inbox WHERE state = 'received' AND thread_key NOT IN ({marks})"
-                " ORDER BY seq LIMIT 1",
-                tuple(busy_threads),
+                "SELECT * FROM inbox i WHERE state = 'received' AND lane = ?"
+                " AND (not_before IS NULL OR not_before <= ?)"
+                f" AND NOT EXISTS (SELECT 1 FROM inbox e WHERE e.thread_key = i.thread_key AND e.{_OPEN}"
+                " AND e.seq < i.seq) ORDER BY seq LIMIT 1",
+                (lane, timestamp(self._clock())),
             ).fetchone()
             if row is None:
                 return None
-            connection.execute(
-                "UPDATE inbox SET state = 'working', attempts = attempts + 1 WHERE seq = ?", (row["seq"],)
-            )
-        payload = json.loads(row["payload"])
-        return InboxItem(message=_decode(payload["message"]), attempts=row["attempts"] + 1, told=payload["told"])
+            connection.execute("UPDATE inbox SET state = 'working' WHERE seq = ?", (row["seq"],))
+        return InboxItem(
+            delivery=decode_delivery(row["payload"]),
+            kind=row["kind"],
+            lane=row["lane"],
+            told=row["told"],
+            postponed=row["postponed"],
+            crashes=row["crashes"],
+            reply=decode_reply(row["reply"]) if row["reply"] else None,
+            scope=decode_scope(row["scope"]),
+            received_at=moment(row["received_at"]),
+        )
 
-    def finish(self, message: Message, *, post_id: str | None, outcome: str, failed: bool = False) -> None:
-        """Records in one transaction that the delivery is done and which post answers it."""
-        now = timestamp(self._clock())
+    def keep_reply(self, delivery_id: str, reply: Reply, scope: Scope | None) -> None:
+        """Keeps what is to be posted, so that a retry posts the same and asks no model again."""
         with self._store.transaction() as connection:
             connection.execute(
-                "UPDATE inbox SET state = ?, outcome = ?, done_at = ? WHERE delivery_id = ?",
-                ("failed" if failed else "done", outcome, now, message.delivery_id),
+                "UPDATE inbox SET reply = ?, scope = ? WHERE delivery_id = ?",
+                (encode_reply(reply), encode_scope(scope), delivery_id),
             )
-            if post_id is not None:
-                thread = message.thread
-                connection.execute(
-                    "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (message.delivery_id, thread.platform, thread.channel_id, thread.root_id, post_id, outcome, now),
-                )
+
+    def postpone(self, delivery_id: str, *, until: datetime) -> None:
+        """Lets the delivery wait until then, and those behind it in its thread."""
+        with self._store.transaction() as connection:
+            connection.execute(
+                "UPDATE inbox SET state = 'received', postponed = postponed + 1, not_before = ? WHERE delivery_id = ?",
+                (timestamp(until), delivery_id),
+            )
+
+    def next_due(self) -> datetime | None:
+        """When the first of the deliveries that wait for their platform is due."""
+        (row,) = self._store.query(
+            f"SELECT MIN(not_before) AS due FROM inbox WHERE {_OPEN} AND state = 'received' AND not_before > ?",
+            (timestamp(self._clock()),),
+        )
+        return moment(row["due"]) if row["due"] else None
+
+    def finish(self, item: InboxItem, *, outcome: str, answered: Answered | None = None, failed: bool = False) -> None:
+        """Records in one transaction that the delivery is done and which post answers it."""
+        now = timestamp(self._clock())
+        thread = item.thread
+        with self._store.transaction() as connection:
+            connection.execute(
+                "UPDATE inbox SET state = ?, outcome = ?, done_at = ?, reply = NULL WHERE delivery_id = ?",
+                ("failed" if failed else "done", outcome, now, item.delivery_id),
+            )
+            if answered is None:
+                return
+            row = {
+                "delivery_id": item.delivery_id,
+                "platform": thread.platform,
+                "channel_id": thread.channel_id,
+                "root_id": thread.root_id,
+                "post_id": answered.post_id,
+                "outcome": outcome,
+                "posted_at": now,
+                "kind": item.kind,
+                "scope": encode_scope(answered.scope),
+                "question": mask(answered.question),
+                "answer": mask(answered.answer),
+                "evidence_ids": json.dumps(answered.evidence_ids),
+            }
+            connection.execute(
+                f"INSERT OR REPLACE INTO replies ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                tuple(row.values()),
+            )
+
+    # --- looking --------------------------------------------------------------------------------
 
     def has_answered(self, thread: ThreadRef) -> bool:
-        """Whether the bot has posted in this thread, or is about to."""
+        """Whether the bot has answered somebody in this thread, or is about to; what it says about alerts and to
+        commands does not count."""
         rows = self._store.query(
-            "SELECT 1 FROM replies WHERE platform = ? AND channel_id = ? AND root_id = ?"
-            " UNION ALL SELECT 1 FROM inbox WHERE thread_key = ? LIMIT 1",
+            "SELECT 1 FROM replies WHERE platform = ? AND channel_id = ? AND root_id = ? AND kind = 'message'"
+            " UNION ALL SELECT 1 FROM inbox WHERE thread_key = ? AND kind = 'message' LIMIT 1",
             (thread.platform, thread.channel_id, thread.root_id, thread_key(thread)),
         )
         return bool(rows)
+
+    def scopes_of(self, thread: ThreadRef) -> dict[str, Scope]:
+        """post id -> the scope it was made from, for the bot's own posts in this thread whose scope is known."""
+        rows = self._store.query(
+            "SELECT post_id, scope FROM replies WHERE platform = ? AND channel_id = ? AND root_id = ?"
+            " AND scope IS NOT NULL",
+            (thread.platform, thread.channel_id, thread.root_id),
+        )
+        known = ((row["post_id"], decode_scope(row["scope"])) for row in rows)
+        return {post_id: scope for post_id, scope in known if scope is not None}
+
+    def asked_since(self, since: datetime, *, platform: str, author: Author | None = None) -> list[datetime]:
+        """When questions were accepted after `since`, oldest first: those of one person, or of everybody everywhere."""
+        rows = self._store.query(
+            "SELECT received_at FROM inbox WHERE received_at > ? AND told IS NULL AND lane = 'slow'"
+            + (" AND platform = ? AND author_id = ?" if author else "")
+            + " ORDER BY received_at",
+            (timestamp(since), platform, author.id) if author else (timestamp(since),),
+        )
+        return [moment(row["received_at"]) for row in rows]
+
+    def was_told(self, told: str, since: datetime, *, platform: str, author: Author) -> bool:
+        """Whether this person has been told that since then."""
+        return bool(
+            self._store.query(
+                "SELECT 1 FROM inbox WHERE platform = ? AND author_id = ? AND received_at > ? AND told = ?"
+                " AND outcome IS NOT 'not told again' LIMIT 1",
+                (platform, author.id, timestamp(since), told),
+            )
+        )
 
     def counts(self) -> dict[str, int]:
         """state -> number of deliveries."""
@@ -108,21 +254,8 @@ def thread_key(thread: ThreadRef) -> str:
     return json.dumps([thread.platform, thread.channel_id, thread.root_id], ensure_ascii=False)
 
 
-def _encode(message: Message) -> dict[str, Any]:
-    attachments = tuple(
-        replace(item, text=None if item.text is None else mask(item.text)) for item in message.attachments
-    )
-    fields = asdict(replace(message, text=mask(message.text), attachments=attachments))
-    return {**fields, "posted_at": message.posted_at.isoformat()}
-
-
-def _decode(fields: dict[str, Any]) -> Message:
-    return Message(
-        **{
-            **fields,
-            "thread": ThreadRef(**fields["thread"]),
-            "author": Author(**fields["author"]),
-            "attachments": tuple(Attachment(**item) for item in fields["attachments"]),
-            "posted_at": datetime.fromisoformat(fields["posted_at"]),
-        }
-    )
+def order_key(delivery: Message | Command) -> str:
+    """What a delivery waits its turn in: its thread, or itself for a command that was given outside of threads."""
+    if not delivery.thread.root_id:
+        return json.dumps([delivery.thread.platform, delivery.delivery_id], ensure_ascii=False)
+    return thread_key(delivery.thread)

@@ -90,8 +90,10 @@ def citation_form(citation: Citation) -> dict[str, Any]:
     }
 
 
-def status_form(statuses: Sequence[SourceStatus], tools: Sequence[ToolStatus]) -> dict[str, Any]:
-    """`status --json`."""
+def status_form(
+    statuses: Sequence[SourceStatus], tools: Sequence[ToolStatus], platforms: Sequence[ToolStatus] = ()
+) -> dict[str, Any]:
+    """`status --json`; `platforms` are those of the running bot."""
     return {
         "sources": [
             {
@@ -112,6 +114,7 @@ def status_form(statuses: Sequence[SourceStatus], tools: Sequence[ToolStatus]) -
             for status in statuses
         ],
         "tools": [{"name": tool.name, "state": tool.state, "detail": tool.detail} for tool in tools],
+        "platforms": [{"name": item.name, "state": item.state, "detail": item.detail} for item in platforms],
     }
 
 

@@ -20,6 +20,7 @@ from bot.control import Report
 from bot.errors import BotError
 from bot.model_chain import ModelPool
 from bot.query_log import QueryLog
+from bot.readiness import PlatformStates, no_platforms
 from bot.routing import route, search_text
 from knowledge.api import Knowledge
 from knowledge.errors import NotFound, UnknownSource
@@ -54,6 +55,7 @@ class KnowledgeOperations:
         self._source_names = source_names
         self._default_top_k = default_top_k
         self._syncing = asyncio.Lock()
+        self.platform_states: PlatformStates = no_platforms  # of the running bot; put here when it runs
         self.last_progress: Progress | None = None  # of the running sync
         self._methods: Mapping[str, Callable[[Parameters, Report], Awaitable[dict[str, Any]]]] = {
             "search": self._search,
@@ -113,7 +115,7 @@ class KnowledgeOperations:
     async def _status(self, params: Parameters, report: Report) -> dict[str, Any]:
         statuses = await asyncio.to_thread(self._knowledge.status, scope=self._scope(params))
         tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
-        return json_forms.status_form(statuses, tools)
+        return json_forms.status_form(statuses, tools, await self.platform_states())
 
     async def _ingest(self, params: Parameters, report: Report) -> dict[str, Any]:
         sources = [str(name) for name in dict.fromkeys(params.get("sources") or ())]

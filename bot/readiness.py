@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,8 @@ from bot.settings_sources import SourceSettings
 from knowledge.api import check_source
 from knowledge.errors import KnowledgeError
 from knowledge.types import ToolStatus
+
+PlatformStates = Callable[[], Awaitable[Sequence[ToolStatus]]]
 
 HEALTH_TTL_S = 10.0
 OLDEST_PYTHON = (3, 11)
@@ -58,22 +60,33 @@ class Readiness:
         self._clock = clock
         self._last: tuple[datetime, dict[str, object]] | None = None
         self._asking = asyncio.Lock()
+        self.platform_states: PlatformStates = no_platforms  # of the running bot; put here when it runs
 
     async def health(self) -> dict[str, object]:
-        """{"status": "ok" | "degraded" | "down", "tools": {name: state}}: down when the catalog is."""
+        """{"status": "ok" | "degraded" | "down", "tools": {name: state}, "platforms": {name: state}}: down when the
+        catalog is."""
         async with self._asking:
             now = self._clock()
             if self._last is None or (now - self._last[0]).total_seconds() > HEALTH_TTL_S:
                 tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
-                self._last = (now, _health_of(tools))
+                self._last = (now, _health_of(tools, await self.platform_states()))
             return self._last[1]
 
 
-def _health_of(tools: list[ToolStatus]) -> dict[str, object]:
-    status = "ok" if all(tool.state == "ok" for tool in tools) else "degraded"
+async def no_platforms() -> Sequence[ToolStatus]:
+    """Nothing: no bot is running."""
+    return ()
+
+
+def _health_of(tools: Sequence[ToolStatus], platforms: Sequence[ToolStatus]) -> dict[str, object]:
+    status = "ok" if all(tool.state == "ok" for tool in (*tools, *platforms)) else "degraded"
     if any(tool.name == "catalog" and tool.state == "down" for tool in tools):
         status = "down"
-    return {"status": status, "tools": {tool.name: tool.state for tool in tools}}
+    return {
+        "status": status,
+        "tools": {tool.name: tool.state for tool in tools},
+        "platforms": {platform.name: platform.state for platform in platforms},
+    }
 
 
 # --- haechi doctor --------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ class Services:
     persona: Persona
     models: ModelPool
     answering: Answering
+    links: SourceLinks
     query_log: QueryLog
     operations: KnowledgeOperations
     readiness: Readiness
@@ -151,6 +152,7 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         persona=persona,
         models=models,
         answering=answering,
+        links=links,
         query_log=query_log,
         operations=operations,
         readiness=Readiness(knowledge=knowledge, models=models, clock=utc_now),

@@ -58,6 +58,7 @@ class Message:
     posted_at: datetime
     delivery_id: str  # the same for every delivery of the same post
     event: MessageEvent = "posted"  # "system": joins, leaves, topic changes and other posts that nobody wrote
+    mentions_others: bool = False  # somebody else is spoken to by name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,27 +121,40 @@ class Reply:
     nearest: tuple[Citation, ...] = ()  # under a refusal: the nearest sources, not evidence
     notices: tuple[str, ...] = ()  # plain sentences: low relevance, vectors pending, from a scan
     error_id: str | None = None  # of the log line, when kind is "error"
+    language: Language | None = None  # of titles around the text; None: that of the text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A slash command."""
+    """A slash command: `name` without its slash, `args` as they were typed.
+
+    `thread.root_id` is empty when the platform does not tell a thread: the command was given in the channel itself.
+    """
 
     name: str
     args: str
     author: Author
     thread: ThreadRef
     delivery_id: str
+    is_direct: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackGiven:
-    """A vote on one of the bot's replies."""
+    """A vote on one of the bot's replies, which is named by its post, or by the delivery that it answers when the
+    adapter knows that (a button's context, the properties of a post).
+
+    `taken_back`: a reaction was removed; it counts only when the person's last vote is still this one.
+    """
 
     reply_id: str
     author: Author
     vote: Vote
     comment: str
+    platform: str = ""
+    channel_id: str = ""  # where post ids are unique within a channel only
+    delivery_id: str = ""  # that the post answers; empty when only the post is known
+    taken_back: bool = False
 
 
 Delivery = Message | Command | FeedbackGiven
@@ -166,7 +180,12 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """Whether a message is answered, and why or why not (a sentence for the log)."""
+    """What becomes of a message, and why (a sentence for the log).
+
+    `told` names what is said instead of an answer; a message that is neither admitted nor told anything is passed over.
+    """
 
     admitted: bool
     reason: str
+    kind: Literal["message", "alert"] = "message"
+    told: str | None = None

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Literal, cast
 
 from bot.store import Store, moment, timestamp
+from bot.stored_forms import decode_citation
 from bot.types import Author, Citation, Reply, ThreadRef, Vote
-from knowledge.types import Locator
 
 PostKind = Literal["message", "answer", "refusal", "error", "private"]
 
@@ -111,9 +111,17 @@ class WebPosts:
     # --- posts of people ----------------------------------------------------------------------
 
     def add_message(
-        self, *, channel_id: str, root_id: str | None, author: Author, text: str, client_key: str | None
+        self,
+        *,
+        channel_id: str,
+        root_id: str | None,
+        author: Author,
+        text: str,
+        client_key: str | None,
+        private: bool = False,
     ) -> Post:
-        """The stored post, not yet delivered; the same one when `client_key` was used before by this author."""
+        """The stored post, not yet delivered; the same one when `client_key` was used before by this author. A private
+        one is shown to its author alone."""
         if client_key is not None:
             earlier = self._posts("author_id = ? AND client_key = ?", (author.id, client_key))
             if earlier:
@@ -126,6 +134,7 @@ class WebPosts:
             kind="message",
             text=text,
             delivery_id=f"{self._platform}:{post_id}",
+            private_to=author.id if private else None,
             client_key=client_key,
             delivered=False,
         )
@@ -184,6 +193,14 @@ class WebPosts:
         self._insert(post_id, thread=thread, author=author, kind="private", text=text, private_to=reader_id)
         return post_id
 
+    def change_private(self, post_id: str, text: str) -> bool:
+        """Whether there is such a private post of the bot; it then says `text`."""
+        with self._store.transaction() as connection:
+            changed = connection.execute(
+                "UPDATE web_posts SET text = ? WHERE id = ? AND kind = 'private' AND is_bot = 1", (text, post_id)
+            )
+            return changed.rowcount == 1
+
     def find_reply(self, thread: ThreadRef, delivery_id: str, *, final: bool) -> Post | None:
         """The bot's newest post that answers `delivery_id` and is final, or still open."""
         found = self._posts(
@@ -217,11 +234,15 @@ class WebPosts:
         )
         return [self._post(row) for row in reversed(rows)]
 
-    def threads(self, channel_id: str, *, limit: int, before_seq: int | None = None) -> list[ThreadSummary]:
-        """The `limit` newest threads of a channel that started before `before_seq`, oldest first."""
+    def threads(
+        self, channel_id: str, *, limit: int, reader_id: str = "", before_seq: int | None = None
+    ) -> list[ThreadSummary]:
+        """The `limit` newest threads of a channel that this reader may see and that started before `before_seq`,
+        oldest first."""
         rows = self._store.query(
-            "SELECT * FROM web_posts WHERE channel_id = ? AND id = root_id AND seq < ? ORDER BY seq DESC LIMIT ?",
-            (channel_id, before_seq if before_seq is not None else 2**62, limit),
+            "SELECT * FROM web_posts WHERE channel_id = ? AND id = root_id AND seq < ?"
+            " AND (private_to IS NULL OR private_to = ?) ORDER BY seq DESC LIMIT ?",
+            (channel_id, before_seq if before_seq is not None else 2**62, reader_id, limit),
         )
         return [self._summary(self._post(row)) for row in reversed(rows)]
 
@@ -295,13 +316,13 @@ class WebPosts:
     def _summary(self, root: Post) -> ThreadSummary:
         (row,) = self._store.query(
             "SELECT COUNT(*) AS n, MAX(posted_at) AS last_at FROM web_posts"
-            " WHERE channel_id = ? AND root_id = ? AND id != root_id AND private_to IS NULL",
-            (root.thread.channel_id, root.id),
+            " WHERE channel_id = ? AND root_id = ? AND id != root_id AND private_to IS ?",
+            (root.thread.channel_id, root.id, root.private_to),
         )
         last = self._store.query(
-            "SELECT kind, state, reaction FROM web_posts WHERE channel_id = ? AND root_id = ? AND private_to IS NULL"
+            "SELECT kind, state, reaction FROM web_posts WHERE channel_id = ? AND root_id = ? AND private_to IS ?"
             " AND (is_bot = 1 OR reaction IS NOT NULL) ORDER BY seq DESC LIMIT 1",
-            (root.thread.channel_id, root.id),
+            (root.thread.channel_id, root.id, root.private_to),
         )
         state: Literal["quiet", "working", "answer", "refusal", "error"] = "quiet"
         if last and (last[0]["state"] == "open" or last[0]["reaction"] == "eyes"):
@@ -326,8 +347,8 @@ class WebPosts:
             author=Author(id=row["author_id"], display_name=row["author_name"], is_bot=bool(row["is_bot"])),
             kind=cast(PostKind, row["kind"]),
             text=row["text"],
-            citations=tuple(_citation(item) for item in extras.get("citations", ())),
-            nearest=tuple(_citation(item) for item in extras.get("nearest", ())),
+            citations=tuple(decode_citation(item) for item in extras.get("citations", ())),
+            nearest=tuple(decode_citation(item) for item in extras.get("nearest", ())),
             notices=tuple(extras.get("notices", ())),
             error_id=extras.get("error_id"),
             final=row["state"] == "final",
@@ -350,9 +371,3 @@ def _extras(reply: Reply) -> str:
         },
         ensure_ascii=False,
     )
-
-
-def _citation(item: dict[str, object]) -> Citation:
-    fields = dict(item)
-    locator = cast(dict[str, object], fields.pop("locator"))
-    return Citation(locator=Locator(**locator), **fields)  # type: ignore[arg-type]

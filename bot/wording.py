@@ -24,14 +24,16 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "{names}: only the beginning and the end joined the question.",
     },
     "over_limit_user": {
-        "ko": "{window} 물어볼 수 있는 만큼 물어보셨습니다. {wait} 뒤에 다시 물어봐 주세요. 그때까지 오는 질문에는 모래시계만 표시합니다.",
+        "ko": "{window} 물어볼 수 있는 만큼 물어보셨습니다. {wait} 뒤에 다시 물어봐 주세요."
+        " 그때까지 오는 질문에는 모래시계만 표시합니다.",
         "en": "You have asked as much as can be answered {window}. Please ask again in {wait}; until then further "
         "questions get an hourglass only.",
     },
     "over_limit_total": {
-        "ko": "지금은 모두의 질문이 한꺼번에 몰려 있습니다. {wait} 뒤에 다시 물어봐 주세요. 그때까지 오는 질문에는 모래시계만 표시합니다.",
-        "en": "More is being asked than can be answered {window}. Please ask again in {wait}; until then further questions "
-        "get an hourglass only.",
+        "ko": "지금은 모두의 질문이 한꺼번에 몰려 있습니다. {wait} 뒤에 다시 물어봐 주세요."
+        " 그때까지 오는 질문에는 모래시계만 표시합니다.",
+        "en": "More is being asked than can be answered {window}. Please ask again in {wait}; until then further"
+        " questions get an hourglass only.",
     },
     "in_a_minute": {"ko": "1분 동안", "en": "in a minute"},
     "in_an_hour": {"ko": "1시간 동안", "en": "in an hour"},
@@ -42,7 +44,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "vote_thanks": {"ko": "의견 고맙습니다. 답을 고치는 데 씁니다.", "en": "Thank you; it helps to mend answers."},
     "button_expired": {"ko": "이 버튼은 기한이 지났습니다.", "en": "This button has expired."},
     "button_refused": {"ko": "이 버튼으로는 의견을 남길 수 없습니다.", "en": "This button cannot be used here."},
-    "not_now": {"ko": "지금은 받을 수 없습니다. 잠시 뒤 다시 해 주세요.", "en": "Not possible now; try again in a moment."},
+    "not_now": {
+        "ko": "지금은 받을 수 없습니다. 잠시 뒤 다시 해 주세요.",
+        "en": "Not possible now; try again in a moment.",
+    },
     "command_heard": {"ko": "확인했습니다. 곧 알려 드립니다.", "en": "Got it; the answer follows."},
     "page": {"ko": "{n}쪽", "en": "page {n}"},
     "more_rows": {

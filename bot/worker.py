@@ -1,216 +1,308 @@
-"""From the inbox to a reply in the thread: bounded, in order within each thread, every task awaited."""
+"""From the inbox to a reply in the thread: bounded, in order within each thread, every task awaited.
+
+A platform that cannot be reached postpones what waits for it and nothing else. Every other failure is told in the
+thread, with an id that the log knows.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from time import perf_counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
-from bot.admission import admit
-from bot.answering import Answering, Outcome
-from bot.errors import PlatformError, StoreError
-from bot.feedback import Feedback
-from bot.inbox import Inbox, InboxItem, thread_key
+from bot.commands import Commands
+from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
+from bot.inbox import Answered, Inbox, InboxItem, Lane
 from bot.persona import Persona, language_of
-from bot.ports import ChatPlatform
-from bot.query_log import QueryLog, outcome_name
-from bot.types import Delivery, FeedbackGiven, Message, Reply, ReplyKind
+from bot.ports import AlertHandler, ChatPlatform
+from bot.questions import Questions
+from bot.signs import Signs
+from bot.store import Store
+from bot.types import Command, Message, Reply
 from knowledge.types import Scope
 
-MAX_ATTEMPTS = 3
+MAX_CRASHES = 3  # deliveries in whose middle the process ends so often are given up
+RETRY_FOR = timedelta(hours=6)
+FIRST_WAIT_S, LONGEST_WAIT_S = 2.0, 300.0
+REVOKED_WAIT_S = 60.0
+RECORD_AGAIN_S = (1.0, 5.0, 30.0)
+LOOK_AGAIN_S = 5.0  # after the store failed
 
 log = structlog.get_logger(__name__)
 
 
+class GivenUp(Exception):
+    """A delivery in whose middle the process ended again and again."""
+
+
 class Worker:
-    """`receive` saves; `run` answers until `stop`."""
+    """`run` deals with what was received until `stop`."""
 
     def __init__(
         self,
         *,
+        store: Store,
         inbox: Inbox,
-        feedback: Feedback,
-        query_log: QueryLog,
-        answering: Answering,
+        questions: Questions,
+        commands: Commands,
+        alerts: AlertHandler | None,
         persona: Persona,
         platforms: Mapping[str, ChatPlatform],
-        bot_ids: Mapping[str, str],
-        scope_of: Callable[[Message], Scope],
+        signs: Signs,
+        clock: Callable[[], datetime],
         new_id: Callable[[], str],
-        concurrency: int,
-        max_question_chars: int,
+        at_once: Mapping[Lane, int],
+        first_wait_s: float = FIRST_WAIT_S,
     ) -> None:
+        self._store = store
         self._inbox = inbox
-        self._feedback = feedback
-        self._query_log = query_log
-        self._answering = answering
+        self._questions = questions
+        self._commands = commands
+        self._alerts = alerts
         self._persona = persona
         self._platforms = platforms
-        self._bot_ids = bot_ids
-        self._scope_of = scope_of
+        self._signs = signs
+        self._clock = clock
         self._new_id = new_id
-        self._concurrency = concurrency
-        self._max_question_chars = max_question_chars
-        self._busy: set[str] = set()
+        self._at_once = at_once
+        self._first_wait_s = first_wait_s
+        self._running: dict[Lane, int] = dict.fromkeys(at_once, 0)
         self._wake = asyncio.Event()
+        self._look_again = False  # the store failed: nobody will wake us when it works again
         self._stopping = False
 
-    async def receive(self, delivery: Delivery) -> None:
-        """Saves what is to be answered and returns; the platform acknowledges after that. Raises StoreError."""
-        if isinstance(delivery, FeedbackGiven):
-            await asyncio.to_thread(self._feedback.save, delivery)
-            return
-        if not isinstance(delivery, Message):
-            log.info("delivery.ignored", delivery=delivery.delivery_id, reason="commands are not known yet")
-            return
-        answered = await asyncio.to_thread(self._inbox.has_answered, delivery.thread)
-        admission = admit(
-            delivery,
-            bot_id=self._bot_ids.get(delivery.thread.platform),
-            answered_thread=answered,
-            max_chars=self._max_question_chars,
-        )
-        log.info(
-            "delivery.admission", delivery=delivery.delivery_id, admitted=admission.admitted, reason=admission.reason
-        )
-        if not admission.admitted and admission.reason.startswith("silent"):
-            return
-        told = None if admission.admitted else admission.reason
-        if await asyncio.to_thread(self._inbox.save, delivery, told=told):
-            self._wake.set()
+    # --- the loop -------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Works until `stop`, first on what an earlier run left. Cancelling leaves open items for the next run."""
-        resumed = await asyncio.to_thread(self._inbox.resume)
+        resumed = await self._store.in_thread(self._inbox.resume)
         if resumed:
             log.info("inbox.resumed", deliveries=resumed)
-        async with asyncio.TaskGroup() as tasks:
-            while not self._stopping:
-                self._wake.clear()
-                while len(self._busy) < self._concurrency and not self._stopping:
-                    item = await self._take()
-                    if item is None:
-                        break
-                    self._busy.add(thread_key(item.message.thread))
-                    tasks.create_task(self._work(item))
-                await self._wake.wait()
-
-    async def _take(self) -> InboxItem | None:
-        """The next delivery; none while the store fails, which the next delivery or answer tries again."""
+        signs = asyncio.create_task(self._signs.run())
         try:
-            return await asyncio.to_thread(self._inbox.take_next, frozenset(self._busy))
-        except StoreError as error:
-            log.error("inbox.unavailable", reason=str(error))
-            return None
+            async with asyncio.TaskGroup() as tasks:
+                while not self._stopping:
+                    self._wake.clear()
+                    for lane, most in self._at_once.items():
+                        while self._running[lane] < most and not self._stopping:
+                            item = await self._take(lane)
+                            if item is None:
+                                break
+                            self._running[lane] += 1
+                            tasks.create_task(self._work(item))
+                    await self._wait()
+        finally:
+            signs.cancel()
+            with suppress(asyncio.CancelledError):
+                await signs
+
+    def wake(self) -> None:
+        """Tells that something was received."""
+        self._wake.set()
 
     def stop(self) -> None:
         """Takes nothing new; `run` returns when what is being worked on is done."""
         self._stopping = True
         self._wake.set()
 
+    async def _take(self, lane: Lane) -> InboxItem | None:
+        try:
+            return await self._store.in_thread(self._inbox.take_next, lane)
+        except StoreError as error:
+            log.error("inbox.unavailable", reason=str(error))
+            self._look_again = True
+            return None
+
+    async def _wait(self) -> None:
+        """Returns when something was received or done, or when something is due that waits for its platform."""
+        wait_s: float | None = None
+        try:
+            due = await self._store.in_thread(self._inbox.next_due)
+            if due is not None:
+                wait_s = max(0.01, (due - self._clock()).total_seconds())
+        except StoreError:
+            self._look_again = True
+        if self._look_again:
+            wait_s, self._look_again = LOOK_AGAIN_S, False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await self._wake.wait()
+
     async def _work(self, item: InboxItem) -> None:
-        message = item.message
-        with structlog.contextvars.bound_contextvars(delivery=message.delivery_id):
+        with structlog.contextvars.bound_contextvars(delivery=item.delivery_id):
             try:
-                await self._answer(item)
-            except Exception as error:  # noqa: BLE001 - one question must never end the others
-                await self._fail(message, error)
+                await self._carry_out(item)
+            except asyncio.CancelledError:
+                self._inbox.postpone(item.delivery_id, until=self._clock())  # no crash: the next run takes it up
+                raise
+            except (Unreachable, RateLimited, AuthError) as error:
+                await self._postpone(item, error)
+            except Exception as error:  # one delivery must never end the others
+                log.error("delivery.failed_untold", exc_info=error)
+                await self._finish(item, outcome=f"failed: {type(error).__name__}", failed=True)
             finally:
-                self._busy.discard(thread_key(message.thread))
+                self._running[item.lane] -= 1
                 self._wake.set()
 
-    async def _answer(self, item: InboxItem) -> None:
-        message = item.message
-        platform = self._platforms[message.thread.platform]
-        posted = await platform.find_own(message.thread, message.delivery_id)
-        if posted is not None:  # an earlier run posted and was killed before it could record that
-            await asyncio.to_thread(self._inbox.finish, message, post_id=posted, outcome="answered before")
-            return
-        if item.attempts > MAX_ATTEMPTS:
-            raise RuntimeError(f"given up after {MAX_ATTEMPTS} attempts that ended with the process")
-        await _sign(platform.react(message, "eyes"))
-        if item.told is not None:
-            text = self._persona.say(item.told, language_of(message.text), **self._told_values(item.told))
-            reply = Reply(
-                thread=message.thread, markdown=text, citations=(), delivery_id=message.delivery_id, final=True,
-                kind="refusal",
-            )  # fmt: skip
-            post_id = await platform.post(reply)
-            await asyncio.to_thread(self._inbox.finish, message, post_id=post_id, outcome=item.told)
+    async def _carry_out(self, item: InboxItem) -> None:
+        platform = self._platforms.get(item.thread.platform)
+        if platform is None:
+            log.error("delivery.no_platform", platform=item.thread.platform)
+            await self._finish(item, outcome="platform not configured", failed=True)
+        elif isinstance(item.delivery, Command):
+            await self._carry_out_command(item, item.delivery, platform)
+        elif item.kind == "alert":
+            await self._handle_alert(item, item.delivery, platform)
         else:
-            await self._answer_question(message, platform)
-        await _sign(platform.react(message, "white_check_mark"))
+            await self._answer(item, item.delivery, platform)
 
-    async def _answer_question(self, message: Message, platform: ChatPlatform) -> None:
-        started = perf_counter()
+    # --- messages -------------------------------------------------------------------------------
+
+    async def _answer(self, item: InboxItem, message: Message, platform: ChatPlatform) -> None:
+        if item.crashes or item.postponed:
+            posted = await platform.find_own(message.thread, message.delivery_id)
+            if posted is not None:  # an earlier run posted and was killed before it could record that
+                await self._record_posted(item, message, platform, posted)
+                return
+            self._signs.give(message.delivery_id, partial(platform.react, message, "eyes"))
+        if item.reply is not None and (item.scope is None or item.scope == self._questions.scope_of(message)):
+            stream = platform.stream(message.thread, message.delivery_id)
+            post_id = await (platform.post(item.reply) if item.told else stream.finish(item.reply))
+            await self._record_posted(item, message, platform, post_id)
+        else:
+            await self._answer_anew(item, message, platform)
+
+    async def _answer_anew(self, item: InboxItem, message: Message, platform: ChatPlatform) -> None:
         stream = platform.stream(message.thread, message.delivery_id)
-        outcome = await self._answering.answer(message.text, scope=self._scope_of(message), release=stream.append)
-        post_id = await stream.finish(reply_of(outcome, message))
-        name = outcome_name(outcome)
-        await asyncio.to_thread(self._inbox.finish, message, post_id=post_id, outcome=name)
-        total_ms = (perf_counter() - started) * 1000
-        await asyncio.to_thread(
-            self._query_log.record,
-            outcome,
-            origin=platform.name,
-            asker=message.author.id,
-            delivery_id=message.delivery_id,
-            total_ms=total_ms,
-        )
-        log.info("delivery.answered", outcome=name, took_ms=round(total_ms), question=outcome.question)
+        try:
+            if item.crashes > MAX_CRASHES:
+                raise GivenUp(f"the process ended {item.crashes} times in the middle of it")
+            prepared = await self._questions.prepare(message, platform, stream)
+            reply, scope = prepared.reply, prepared.scope
+            await self._store.in_thread(self._inbox.keep_reply, item.delivery_id, reply, scope)
+            post_id = await stream.finish(reply)
+        except (Unreachable, RateLimited, AuthError):
+            raise
+        except Exception as error:  # noqa: BLE001 - told in the thread
+            reply = self._error_reply(message, error)
+            with suppress(StoreError):
+                await self._store.in_thread(self._inbox.keep_reply, item.delivery_id, reply, None)
+            post_id = await stream.finish(reply)
+            await self._record_reply(item, message, platform, reply, Answered(post_id=post_id))
+        else:
+            await self._record_reply(item, message, platform, reply, prepared.answered(post_id), prepared.name)
+            await self._questions.record(prepared, message.author, platform.name, item.delivery_id)
 
-    async def _fail(self, message: Message, error: Exception) -> None:
-        """Tells the asker that it failed, with an id that the log knows."""
+    def _error_reply(self, message: Message, error: Exception) -> Reply:
         error_id = self._new_id()[:8]
         log.error("delivery.failed", error_id=error_id, exc_info=error)
-        platform = self._platforms.get(message.thread.platform)
-        post_id = None
-        if platform is not None:
-            text = self._persona.say("error", language_of(message.text), id=error_id)
-            reply = Reply(
-                thread=message.thread, markdown=text, citations=(), delivery_id=message.delivery_id, final=True,
-                kind="error", error_id=error_id,
-            )  # fmt: skip
-            try:
-                post_id = await platform.post(reply)
-            except Exception as second:
-                log.error("delivery.failure_not_told", error_id=error_id, exc_info=second)
-            else:
-                await _sign(platform.react(message, "x"))
+        return Reply(
+            thread=message.thread,
+            markdown=self._persona.say("error", language_of(message.text), id=error_id),
+            citations=(),
+            delivery_id=message.delivery_id,
+            final=True,
+            kind="error",
+            error_id=error_id,
+        )
+
+    async def _record_posted(self, item: InboxItem, message: Message, platform: ChatPlatform, post_id: str) -> None:
+        """Records a post that an earlier attempt had prepared, or even posted."""
+        reply = item.reply
+        if reply is None:
+            await self._finish(item, outcome="answered before", answered=Answered(post_id=post_id))
+            self._signs.give(message.delivery_id, partial(platform.react, message, "white_check_mark"))
+            return
+        cited = tuple(citation.chunk_id for citation in (*reply.citations, *reply.nearest))
+        answered = Answered(
+            post_id=post_id, question=message.text, answer=reply.markdown, evidence_ids=cited, scope=item.scope
+        )
+        await self._record_reply(item, message, platform, reply, answered, item.told or "answered")
+
+    async def _record_reply(
+        self,
+        item: InboxItem,
+        message: Message,
+        platform: ChatPlatform,
+        reply: Reply,
+        answered: Answered,
+        outcome: str = "",
+    ) -> None:
+        failed = reply.error_id is not None
+        await self._finish(
+            item,
+            outcome=f"error {reply.error_id}" if failed else outcome,
+            answered=answered,
+            failed=failed,
+        )
+        self._signs.give(message.delivery_id, partial(platform.react, message, "x" if failed else "white_check_mark"))
+
+    # --- alerts and commands --------------------------------------------------------------------
+
+    async def _handle_alert(self, item: InboxItem, message: Message, platform: ChatPlatform) -> None:
+        if self._alerts is None:
+            await self._finish(item, outcome="not handled")
+            return
+        if item.crashes > MAX_CRASHES:
+            raise GivenUp(f"the process ended {item.crashes} times in the middle of this alert")
+        outcome = await self._alerts.handle(message, platform)
+        posted = await platform.find_own(message.thread, message.delivery_id)
+        answered = Answered(post_id=posted, question=message.text, scope=self._scope_of(message)) if posted else None
+        await self._finish(item, outcome=outcome, answered=answered)
+
+    def _scope_of(self, message: Message) -> Scope:
+        return self._questions.scope_of(message)
+
+    async def _carry_out_command(self, item: InboxItem, command: Command, platform: ChatPlatform) -> None:
         try:
-            await asyncio.to_thread(
-                self._inbox.finish, message, post_id=post_id, outcome=f"error {error_id}", failed=True
-            )
-        except Exception as third:
-            log.error("delivery.failure_not_recorded", error_id=error_id, exc_info=third)
+            if item.crashes > MAX_CRASHES:
+                raise GivenUp(f"the process ended {item.crashes} times in the middle of this command")
+            outcome, answered = await self._commands.carry_out(command, platform)
+        except (Unreachable, RateLimited, AuthError):
+            raise
+        except Exception as error:  # told to whoever gave the command
+            error_id = self._new_id()[:8]
+            log.error("command.failed", error_id=error_id, exc_info=error)
+            text = self._persona.say("error", language_of(command.args), id=error_id)
+            with suppress(PlatformError):
+                await platform.answer_command(command, text)
+            await self._finish(item, outcome=f"error {error_id}", failed=True)
+        else:
+            await self._finish(item, outcome=outcome, answered=answered)
 
-    def _told_values(self, told: str) -> dict[str, object]:
-        return {"max_chars": self._max_question_chars} if told == "too_long" else {}
+    # --- what could not be done now -------------------------------------------------------------
 
+    async def _postpone(self, item: InboxItem, error: PlatformError) -> None:
+        """Lets it wait for its platform, longer each time; after RETRY_FOR it is recorded as failed."""
+        now = self._clock()
+        if now - item.received_at > RETRY_FOR:
+            log.error("delivery.given_up", reason=str(error), tries=item.postponed + 1)
+            await self._finish(item, outcome=f"unreachable: {type(error).__name__}", failed=True)
+            return
+        wait_s = min(LONGEST_WAIT_S, self._first_wait_s * 2 ** min(item.postponed, 20))
+        if isinstance(error, RateLimited):
+            wait_s = max(error.retry_after_s, 0.0)
+        elif isinstance(error, AuthError):
+            wait_s = max(wait_s, REVOKED_WAIT_S)
+        log.warning("delivery.postponed", reason=str(error), wait_s=round(wait_s, 1))
+        until = now + timedelta(seconds=min(wait_s, LONGEST_WAIT_S))
+        with suppress(StoreError):  # then it stays marked as being worked on, and the next run takes it up
+            await self._store.in_thread(self._inbox.postpone, item.delivery_id, until=until)
 
-def reply_of(outcome: Outcome, message: Message) -> Reply:
-    """The final reply for an outcome."""
-    answer = outcome.answer
-    kind: ReplyKind = "answer"
-    if answer.refusal is not None:  # "could not look" must not look like "found nothing"
-        kind = "error" if answer.refusal.reason == "tool_down" else "refusal"
-    return Reply(
-        thread=message.thread,
-        markdown=answer.text,
-        citations=answer.citations,
-        delivery_id=message.delivery_id,
-        final=True,
-        kind=kind,
-        nearest=answer.nearest,
-        notices=answer.degraded,
-    )
-
-
-async def _sign(reaction: Awaitable[None]) -> None:
-    """A reaction is a courtesy: that it failed is logged and stops nothing."""
-    try:
-        await reaction
-    except PlatformError as error:
-        log.warning("reaction.failed", reason=str(error))
+    async def _finish(
+        self, item: InboxItem, *, outcome: str, answered: Answered | None = None, failed: bool = False
+    ) -> None:
+        """Records the end. What cannot be recorded is tried again, then left to the next run, which finds the post."""
+        for pause_s in (*RECORD_AGAIN_S, None):
+            try:
+                await self._store.in_thread(self._inbox.finish, item, outcome=outcome, answered=answered, failed=failed)
+                return
+            except StoreError as error:
+                log.error("delivery.not_recorded", reason=str(error))
+                if pause_s is None or self._stopping:
+                    return
+                await asyncio.sleep(pause_s)

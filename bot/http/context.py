@@ -32,6 +32,10 @@ YEAR_S = 365 * 24 * 3600
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
+Granted = Callable[[str, str], bool]
+"""Whether a grant is for this piece of evidence: what stands behind /evidence/ in the address, and the grant."""
+
+
 class KnowledgeReader(Protocol):
     """What the pages need of knowledge.api.Knowledge; called in threads."""
 
@@ -59,11 +63,22 @@ class Context:
     examples: Sequence[str]
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
+    granted: Granted | None = None
 
 
 def context_of(request: Request) -> Context:
     """What `build_http` put into the application."""
     return cast(Context, request.app.state.context)
+
+
+def evidence_scopes(request: Request, subject: str) -> list[tuple[Scope, bool]]:
+    """(scope to read with, whether it holds for the cited part alone), in the order in which they are tried: what the
+    page may show, then what the link itself grants."""
+    context = context_of(request)
+    found = [(context.scope, False)] if context.sessions is None or request.scope["haechi_signed_in"] else []
+    if context.granted is not None and context.granted(subject, request.query_params.get("grant", "")):
+        found.append((Scope.everything(), True))
+    return found
 
 
 def reader_of(request: Request) -> Reader:

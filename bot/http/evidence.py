@@ -32,6 +32,7 @@ class Window:
 
 PANEL = Window(blocks=60, lines=120)
 PAGE = Window(blocks=2000, lines=5000)
+CITED_PART = Window(blocks=0, lines=0)  # for a reader whom a link allows to see exactly what was cited
 
 
 def evidence_html(

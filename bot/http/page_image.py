@@ -8,7 +8,7 @@ import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.http.context import context_of
+from bot.http.context import context_of, evidence_scopes
 from bot.http.errors import error_response
 from knowledge.errors import ContentChanged, NotFound, PermanentError, TransientError
 
@@ -22,8 +22,9 @@ async def page_image(request: Request) -> Response:
     """The page within the reader's scope; 404 where there is none, 409 when the file is not the indexed one."""
     context = context_of(request)
     chunk_id, page = request.path_params["chunk_id"], min(request.path_params["page"], MAX_PAGE)
+    scopes = evidence_scopes(request, f"{chunk_id}/page/{page}")
     try:
-        image = await asyncio.to_thread(context.knowledge.page_image, chunk_id, page, scope=context.scope)
+        image = await asyncio.to_thread(context.knowledge.page_image, chunk_id, page, scope=scopes[-1][0])
     except ContentChanged:
         return error_response(request, 409, "page_changed")
     except NotFound as error:

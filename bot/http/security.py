@@ -24,6 +24,7 @@ SESSION_DAYS = 30
 MAX_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 20.0
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+EVIDENCE_PATH = "/evidence/"
 OPEN_PATHS = ("/login", "/healthz")  # and /static/: what the login page needs
 
 SECURITY_HEADERS = {
@@ -109,12 +110,14 @@ class Guard:
         own_origins: Collection[str],
         sessions: Sessions | None,
         throttle: TokenThrottle,
+        granted: Callable[[str, str], bool] | None = None,
     ) -> None:
         self._app = app
         self._hosts = {host_name(host) for host in allowed_hosts}
         self._origins = {origin.rstrip("/").lower() for origin in own_origins}
         self._sessions = sessions
         self._throttle = throttle
+        self._granted = granted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -153,7 +156,14 @@ class Guard:
         path = request.url.path
         if self._sessions is None or signed_in or path in OPEN_PATHS or path.startswith("/static/"):
             return None
-        return self._ask_for_token(request)
+        return None if self._is_granted(request) else self._ask_for_token(request)
+
+    def _is_granted(self, request: Request) -> bool:
+        """Whether the link itself allows its reader to see this piece of evidence."""
+        path, grant = request.url.path, request.query_params.get("grant")
+        if self._granted is None or not grant or request.method not in ("GET", "HEAD"):
+            return False
+        return path.startswith(EVIDENCE_PATH) and self._granted(path.removeprefix(EVIDENCE_PATH), grant)
 
     def _same_origin(self, headers: Headers, host: str, *, bearer: bool) -> bool:
         """Browsers name the origin of every request that changes something; a program shows its token instead."""

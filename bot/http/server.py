@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 
 from bot.errors import AddressUnavailable
 from bot.http import api, stream, views
-from bot.http.context import Context, KnowledgeReader
+from bot.http.context import Context, Granted, KnowledgeReader
 from bot.http.errors import error_response
 from bot.http.machine import MachineDoor
 from bot.http.page_image import page_image
@@ -50,6 +50,7 @@ def build_http(
     indexing: Callable[[], Progress | None] = lambda: None,
     public_url: str | None = None,
     machine_routes: Sequence[BaseRoute] = (),
+    granted: Granted | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     new_id: Callable[[], str] = lambda: secrets.token_hex(6),
 ) -> Starlette:
@@ -58,12 +59,15 @@ def build_http(
     `allowed_hosts` are names in the address bar besides 127.0.0.1, localhost and that of `public_url`. `scope` is what
     readers of the page may see. `examples` are questions offered in an empty channel. `health` returns a mapping with
     "status" ("ok", "degraded" or "down"); `indexing` the last step of a running sync. `machine_routes` are
-    served beside the page and check their callers themselves.
+    served beside the page and check their callers themselves. `granted` says whether a link to evidence carries the
+    right to see it.
     """
     hosts, origins = hosts_and_origins(allowed_hosts, public_url)
     sessions = Sessions(token, clock=clock) if token else None
     throttle = TokenThrottle(clock=clock)
-    guard = Middleware(Guard, allowed_hosts=hosts, own_origins=origins, sessions=sessions, throttle=throttle)
+    guard = Middleware(
+        Guard, allowed_hosts=hosts, own_origins=origins, sessions=sessions, throttle=throttle, granted=granted
+    )
     app = Starlette(
         routes=_routes(),
         middleware=[Middleware(MachineDoor, routes=machine_routes), guard],
@@ -80,6 +84,7 @@ def build_http(
         examples=tuple(examples),
         clock=clock,
         new_id=new_id,
+        granted=granted,
     )
     return app
 

@@ -70,7 +70,7 @@ async def _render(context: Context, reader: Reader, wanted: Sequence[Change], *,
         latest = {change.root_id: change for change in wanted}
         for change in sorted(latest.values(), key=lambda c: c.number):
             summary = await asyncio.to_thread(posts.summary, change.channel_id, change.root_id)
-            if summary is not None:
+            if summary is not None and summary.root.visible_to(reader.author.id):
                 data: dict[str, object] = {"id": f"thread-{change.root_id}", "html": summary_html(summary, reader)}
                 pieces.append(_event("item", data, context.platform.changes.id_of(change.number)))
         return pieces

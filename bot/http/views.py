@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from bot.http.context import YEAR_S, context_of, reader_of, remember_person, set_cookie
+from bot.http.context import YEAR_S, context_of, evidence_scopes, reader_of, remember_person, set_cookie
 from bot.http.errors import LANGUAGE_COOKIE, error_response, plain_page, request_language
-from bot.http.evidence import PAGE, evidence_html, evidence_title
+from bot.http.evidence import CITED_PART, PAGE, evidence_html, evidence_title
 from bot.http.pages import Site, channel_page, login_form, thread_page
 from bot.http.security import SESSION_COOKIE, SESSION_DAYS, local_target, read_body
 from bot.http.texts import LANGUAGES, say
@@ -78,16 +78,21 @@ async def evidence(request: Request) -> Response:
     chosen = _language_choice(request)
     if chosen is not None:
         return chosen
-    context, reader = context_of(request), reader_of(request)
+    knowledge, reader = context_of(request).knowledge, reader_of(request)
     chunk_id = request.path_params["chunk_id"]
-    try:
-        passage = await asyncio.to_thread(context.knowledge.passage, chunk_id, scope=context.scope)
-    except NotFound:
-        return error_response(request, 404, "evidence_gone")
-    except TransientError:
-        return error_response(request, 503, "evidence_failed")
-    html = await asyncio.to_thread(evidence_html, passage, reader, window=PAGE, full_path=None, chunk_id=chunk_id)
-    return HTMLResponse(plain_page(reader.language, evidence_title(passage), html, heading=reader.say("evidence")))
+    for scope, part_alone in evidence_scopes(request, chunk_id):
+        try:
+            passage = await asyncio.to_thread(knowledge.passage, chunk_id, scope=scope)
+        except NotFound:
+            continue
+        except TransientError:
+            return error_response(request, 503, "evidence_failed")
+        html = await asyncio.to_thread(
+            evidence_html, passage, reader, window=CITED_PART if part_alone else PAGE, full_path=None,
+            chunk_id=None if part_alone else chunk_id,
+        )  # fmt: skip
+        return HTMLResponse(plain_page(reader.language, evidence_title(passage), html, heading=reader.say("evidence")))
+    return error_response(request, 404, "evidence_gone")
 
 
 async def login(request: Request) -> Response:

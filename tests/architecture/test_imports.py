@@ -70,6 +70,7 @@ LAYERS = {
             "bot.reply_text",
             "bot.channels",
             "bot.limits",
+            "bot.evidence_grants",
         ],
         "adapters": [
             "bot.settings",
@@ -85,6 +86,8 @@ LAYERS = {
             "bot.http",
             "bot.web_posts",
             "bot.platform_state",
+            "bot.stored_forms",
+            "bot.audit",
         ],
         "composition": [
             "bot.app",
@@ -93,6 +96,11 @@ LAYERS = {
             "bot.cli",
             "bot.__main__",
             "bot.worker",
+            "bot.reception",
+            "bot.platform_runner",
+            "bot.questions",
+            "bot.commands",
+            "bot.signs",
             "bot.readiness",
             "bot.control",
             "bot.session",

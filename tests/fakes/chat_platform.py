@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.errors import PlatformError
 from bot.ports import Receive, ReplyStream
-from bot.types import Author, Message, Reply, ThreadRef
+from bot.types import (
+    Attachment,
+    Author,
+    Command,
+    Delivery,
+    Diagnosis,
+    FeedbackGiven,
+    Message,
+    MessageEvent,
+    Reply,
+    ThreadRef,
+    Vote,
+)
 from knowledge.types import ToolStatus
 
 
@@ -20,48 +32,104 @@ class FakePost:
 
 
 class FakePlatform:
-    """`say` is what a person does; `posts` what the bot did. `failing` makes every post raise PlatformError."""
+    """`say`, `command`, `vote` are what a person does; `posts` what the bot did.
 
-    name = "fake"
+    `failing` makes every post raise PlatformError; `errors` are raised one a call, by whatever talks to the platform.
+    """
 
-    def __init__(self, *, new_id: Callable[[], str]) -> None:
+    def __init__(self, *, new_id: Callable[[], str], name: str = "fake") -> None:
+        self.name = name
         self.bot = Author(id="bot:haechi", display_name="haechi", is_bot=True)
         self.posts: list[FakePost] = []
         self.private: list[tuple[str, str]] = []
+        self.progress: dict[str, list[str]] = {}  # post id -> what it said, one after the other
         self.reactions: list[tuple[str, str]] = []
         self.shown: list[str] = []  # every text that a reader saw of a growing reply
+        self.statuses: list[str] = []
         self.failing = False
+        self.errors: list[Exception] = []
         self._threads: dict[ThreadRef, list[Message | FakePost]] = {}
-        self._undelivered: list[Message] = []
+        self._undelivered: list[Delivery] = []
         self._receive: Receive | None = None
         self._closed = asyncio.Event()
         self._new_id = new_id
 
     # --- what people do ---
 
-    async def say(self, text: str, *, author: Author, root: str | None = None, mention: bool = True) -> Message:
+    async def say(
+        self,
+        text: str,
+        *,
+        author: Author,
+        root: str | None = None,
+        mention: bool = True,
+        channel: str = "general",
+        direct: bool = False,
+        mentions_others: bool = False,
+        attachments: tuple[Attachment, ...] = (),
+    ) -> Message:
         post_id = self._new_id()
         message = Message(
             id=post_id,
-            thread=ThreadRef(platform=self.name, channel_id="general", root_id=root or post_id),
+            thread=ThreadRef(platform=self.name, channel_id=channel, root_id=root or post_id),
             author=author,
             text=text,
             mentions_bot=mention,
-            is_direct=False,
-            attachments=(),
+            is_direct=direct,
+            attachments=attachments,
             posted_at=datetime.now(UTC),
             delivery_id=f"{self.name}:{post_id}",
+            mentions_others=mentions_others,
         )
         self._threads.setdefault(message.thread, []).append(message)
-        if self._receive is None:
-            self._undelivered.append(message)
-        else:
-            await self._receive(message)
+        await self.deliver(message)
         return message
+
+    async def change(self, message: Message, event: MessageEvent, text: str = "") -> None:
+        """An edit, a deletion, or a system post in the place of `message`."""
+        await self.deliver(replace(message, event=event, text=text or message.text))
+
+    async def command(self, args: str, *, author: Author, channel: str = "general", direct: bool = False) -> Command:
+        command = Command(
+            name="haechi",
+            args=args,
+            author=author,
+            thread=ThreadRef(platform=self.name, channel_id=channel, root_id=""),
+            delivery_id=f"{self.name}:command:{self._new_id()}",
+            is_direct=direct,
+        )
+        await self.deliver(command)
+        return command
+
+    async def vote(
+        self, post_id: str, vote: Vote, *, author: Author, comment: str = "", taken_back: bool = False
+    ) -> None:
+        await self.deliver(
+            FeedbackGiven(
+                reply_id=post_id,
+                author=author,
+                vote=vote,
+                comment=comment,
+                platform=self.name,
+                taken_back=taken_back,
+            )
+        )
+
+    async def deliver(self, delivery: Delivery) -> None:
+        """Hands over what happened, again if it is called again; it waits while nobody listens."""
+        if self._receive is None:
+            self._undelivered.append(delivery)
+        else:
+            await self._receive(delivery)
 
     # --- bot.ports.ChatPlatform ---
 
+    @property
+    def bot_id(self) -> str | None:
+        return self.bot.id
+
     async def listen(self, receive: Receive) -> None:
+        self._raise_next()
         self._receive = receive
         try:
             while self._undelivered:
@@ -102,14 +170,26 @@ class FakePlatform:
         self._require(thread)
         self.private.append((user_id, markdown))
 
+    async def answer_command(self, command: Command, markdown: str) -> None:
+        self._raise_next()
+        self.private.append((command.author.id, markdown))
+
+    async def show_progress(self, command: Command, markdown: str, *, post_id: str | None) -> str:
+        self._raise_next()
+        if post_id is None:
+            post_id = self._new_id()
+            self.progress[post_id] = []
+        elif post_id not in self.progress:
+            raise PlatformError(f"There is no post {post_id}.")
+        self.progress[post_id].append(markdown)
+        return post_id
+
     async def react(self, message: Message, emoji: str) -> None:
         self.reactions.append((message.id, emoji))
 
     async def find_own(self, thread: ThreadRef, delivery_id: str) -> str | None:
-        for post in self.posts:
-            if post.reply.thread == thread and post.reply.delivery_id == delivery_id and post.reply.final:
-                return post.id
-        return None
+        self._raise_next()
+        return next((post.id for post in self._finals(thread, delivery_id)), None)
 
     def permalink(self, thread: ThreadRef, post_id: str) -> str | None:
         return f"fake://{thread.channel_id}/{thread.root_id}/{post_id}"
@@ -118,12 +198,25 @@ class FakePlatform:
         state = "down" if self._receive is None else "ok"
         return ToolStatus(name=self.name, state=state, detail="in memory", checked_at=datetime.now(UTC))
 
+    async def diagnose(self, channel_ids: Sequence[str]) -> Sequence[Diagnosis]:
+        return [Diagnosis(name=f"{self.name} channel {channel}", ok=True, detail="in memory") for channel in channel_ids]
+
     async def close(self) -> None:
         self._closed.set()
 
     # --- inside ---
 
+    def _finals(self, thread: ThreadRef, delivery_id: str) -> Iterator[FakePost]:
+        for post in self.posts:
+            if post.reply.thread == thread and post.reply.delivery_id == delivery_id and post.reply.final:
+                yield post
+
+    def _raise_next(self) -> None:
+        if self.errors:
+            raise self.errors.pop(0)
+
     def _require(self, thread: ThreadRef) -> None:
+        self._raise_next()
         if self.failing:
             raise PlatformError("The platform does not answer.")
         if thread not in self._threads:
@@ -149,6 +242,9 @@ class FakeStream:
         self._thread = thread
         self._delivery_id = delivery_id
         self._text = ""
+
+    async def status(self, words: str) -> None:
+        self._platform.statuses.append(words)
 
     async def append(self, markdown: str) -> None:
         self._text += markdown

@@ -23,7 +23,18 @@ class Tools:
 
 async def test_all_well_is_ok():
     health = await Readiness(knowledge=Tools(catalog="ok", chroma="ok"), models=ModelPool(), clock=Clock()).health()
-    assert health == {"status": "ok", "tools": {"catalog": "ok", "chroma": "ok"}}
+    assert health == {"status": "ok", "tools": {"catalog": "ok", "chroma": "ok"}, "platforms": {}}
+
+
+async def test_a_platform_that_is_down_is_named_and_degrades():
+    readiness = Readiness(knowledge=Tools(catalog="ok"), models=ModelPool(), clock=Clock())
+
+    async def states():
+        return [ToolStatus(name="slack", state="down", detail="token revoked", checked_at=Clock()())]
+
+    readiness.platform_states = states
+    health = await readiness.health()
+    assert (health["status"], health["platforms"]) == ("degraded", {"slack": "down"})
 
 
 async def test_a_tool_that_is_down_degrades_and_the_catalog_brings_all_down():

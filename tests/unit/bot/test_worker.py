@@ -4,65 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
 
 import pytest
 
-from bot.feedback import Feedback
+from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
 from bot.inbox import Inbox
-from bot.persona import load_persona
-from bot.query_log import QueryLog
 from bot.store import Store
-from bot.types import Author, FeedbackGiven
-from bot.worker import MAX_ATTEMPTS, Worker
-from knowledge.types import Scope
+from bot.types import Attachment, Author
+from bot.worker import MAX_CRASHES
 from tests.fakes.chat_model import FakeChatModel, FakeReply
 from tests.fakes.chat_platform import FakePlatform
-from tests.unit.bot.company import PERSONA, build_answering
+from tests.unit.bot.chat_line import ChatLine as Bot
+from tests.unit.bot.chat_line import until
+from tests.unit.bot.company import build_answering
 from tests.unit.bot.messages import BOT, PERSON
 from tests.unit.bot.times import Clock, counting_ids
-
-
-class Bot:
-    """A worker on a platform in memory, over a store that outlives it."""
-
-    def __init__(self, company, store, platform, *, model=None, answering=None, concurrency=2):
-        self.platform = platform
-        self.inbox = Inbox(store, clock=company.clock)
-        self.store = store
-        self.worker = Worker(
-            inbox=self.inbox,
-            feedback=Feedback(store, clock=company.clock),
-            query_log=QueryLog(store, clock=company.clock),
-            answering=answering or build_answering(company.knowledge, company.folder, clock=company.clock, model=model),
-            persona=load_persona(PERSONA),
-            platforms={platform.name: platform},
-            bot_ids={platform.name: platform.bot.id},
-            scope_of=lambda message: Scope.everything(),
-            new_id=counting_ids(),
-            concurrency=concurrency,
-            max_question_chars=200,
-        )
-
-    @asynccontextmanager
-    async def running(self):
-        listening = asyncio.create_task(self.platform.listen(self.worker.receive))
-        working = asyncio.create_task(self.worker.run())
-        await asyncio.sleep(0)  # lets the platform begin to listen
-        try:
-            yield self
-        finally:
-            self.worker.stop()
-            async with asyncio.timeout(20):
-                await working
-            await self.platform.close()
-            await listening
-
-    async def settled(self):
-        """Returns when every saved delivery is done."""
-        async with asyncio.timeout(20):
-            while set(self.inbox.counts()) - {"done", "failed"}:  # noqa: ASYNC110 - the store has no event
-                await asyncio.sleep(0.005)
 
 
 @pytest.fixture
@@ -130,9 +86,7 @@ async def test_questions_of_one_thread_are_answered_in_order_and_others_meanwhil
         first = await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
         second = await platform.say("@haechi 병가는 며칠인가요?", author=PERSON, root=first.id)
         other = await platform.say("@haechi 병가는 며칠인가요?", author=PERSON)
-        async with asyncio.timeout(20):
-            while not platform.posts:  # noqa: ASYNC110 - the platform in memory has no event
-                await asyncio.sleep(0.005)
+        await until(lambda: platform.posts)
         assert [post.reply.delivery_id for post in platform.posts] == [other.delivery_id]
         hold.set()
         await bot.settled()
@@ -169,7 +123,7 @@ async def test_one_failure_does_not_stop_the_next_question(company, store, platf
             return await self.inner.answer(*args, **kwargs)
 
     answering = BrokenOnce(build_answering(company.knowledge, company.folder, clock=company.clock))
-    async with Bot(company, store, platform, answering=answering, concurrency=1).running() as bot:
+    async with Bot(company, store, platform, answering=answering, at_once=1).running() as bot:
         await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
         await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
         await bot.settled()
@@ -180,7 +134,7 @@ async def test_what_a_killed_run_left_is_answered_by_the_next(company, store, pl
     asked = await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
     killed = Inbox(store, clock=company.clock)
     killed.save(asked)
-    killed.take_next(())
+    killed.take_next("slow")
     async with Bot(company, store, platform).running() as bot:
         await bot.settled()
     assert [post.reply.delivery_id for post in platform.posts] == [asked.delivery_id]
@@ -206,8 +160,8 @@ async def test_a_question_that_ends_the_process_every_time_is_given_up_and_told(
     asked = await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
     killed = Inbox(store, clock=company.clock)
     killed.save(asked)
-    for _ in range(MAX_ATTEMPTS):
-        killed.take_next(())
+    for _ in range(MAX_CRASHES + 1):
+        killed.take_next("slow")
         killed.resume()
     async with Bot(company, store, platform).running() as bot:
         await bot.settled()
@@ -226,13 +180,11 @@ async def test_when_the_platform_is_down_the_failure_is_recorded(company, store,
 async def test_stopping_finishes_what_is_being_answered_and_leaves_the_rest_saved(company, store, platform):
     hold = asyncio.Event()
     model = FakeChatModel(FakeReply(pieces=("NO_ANSWER",), hold=hold))
-    bot = Bot(company, store, platform, model=model, concurrency=1)
+    bot = Bot(company, store, platform, model=model, at_once=1)
     async with bot.running():
         await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
         await platform.say("@haechi 병가는 며칠인가요?", author=PERSON)
-        async with asyncio.timeout(20):
-            while not model.asked:  # noqa: ASYNC110 - the model in memory has no event
-                await asyncio.sleep(0.005)
+        await until(lambda: model.asked)
         bot.worker.stop()
         hold.set()
     assert len(platform.posts) == 1
@@ -252,10 +204,3 @@ async def test_every_question_is_logged_masked_with_its_evidence(company, store,
     assert json.loads(row["took_ms"])["answer"] > 0
 
 
-async def test_the_last_vote_of_each_person_counts(company, store, platform):
-    bot = Bot(company, store, platform)
-    for vote in ("up", "wrong"):
-        await bot.worker.receive(FeedbackGiven(reply_id="p1", author=PERSON, vote=vote, comment="AKIAIOSFODNN7EXAMPLE"))
-    rows = store.query("SELECT vote, comment FROM feedback")
-    assert [row["vote"] for row in rows] == ["wrong"]
-    assert "AKIAIOSFODNN7EXAMPLE" not in rows[0]["comment"]

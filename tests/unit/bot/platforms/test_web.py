@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from bot.errors import PlatformError
 from bot.platforms.web import WebPlatform, mention_pattern, without_mention
 from bot.platforms.web_events import ChangeLog
-from bot.types import Author, Delivery, FeedbackGiven, Message, ThreadRef
+from bot.types import Author, Command, Delivery, FeedbackGiven, Message, ThreadRef
 from tests.unit.bot.http.site import Site, citation, reply
 
 KIM = Author(id="web:kim", display_name="김하늘", is_bot=False)
@@ -228,7 +229,10 @@ async def test_feedback_reaches_the_bot_and_only_for_finished_answers(site: Site
         post_id = await site.platform.post(reply(message, "답"))
         site.received.clear()
         await site.platform.vote(post_id=post_id, author=KIM, vote="wrong", comment="금액이 다릅니다")
-        assert site.received == [FeedbackGiven(reply_id=post_id, author=KIM, vote="wrong", comment="금액이 다릅니다")]
+        given = FeedbackGiven(
+            reply_id=post_id, author=KIM, vote="wrong", comment="금액이 다릅니다", platform="web", delivery_id=message.delivery_id
+        )
+        assert site.received == [given]
         for wrong in (message.id, "nothing"):
             with pytest.raises(LookupError):
                 await site.platform.vote(post_id=wrong, author=KIM, vote="up", comment="")
@@ -316,3 +320,47 @@ async def test_waiting_ends_with_a_change_with_time_and_with_the_end() -> None:
     await asyncio.sleep(0)
     log.close()
     await waiting
+
+
+async def test_a_post_that_begins_with_a_slash_and_the_name_is_a_command_that_others_do_not_see(site: Site) -> None:
+    async with listening(site):
+        post = await site.platform.submit(channel_id="general", root_id=None, author=KIM, text="/haechi ask 연차는?")
+        (command,) = site.received
+        assert isinstance(command, Command)
+        assert (command.name, command.args, command.author) == ("haechi", "ask 연차는?", KIM)
+        await site.platform.answer_command(command, "15일입니다.")
+        posts = site.platform.posts
+        assert posts.threads("general", limit=9, reader_id="web:lee") == []
+        (mine,) = posts.threads("general", limit=9, reader_id=KIM.id)
+        assert (mine.root.id, mine.replies) == (post.id, 1)
+        assert not any(p.visible_to("web:lee") for p in posts.thread("general", post.id, limit=9))
+        with pytest.raises(LookupError):  # nobody else can write below it
+            await site.platform.submit(
+                channel_id="general", root_id=post.id, author=replace(KIM, id="web:lee"), text="끼어들기"
+            )
+
+
+async def test_a_command_that_was_typed_while_nobody_listened_is_delivered_later(site: Site) -> None:
+    await site.platform.submit(channel_id="general", root_id=None, author=KIM, text="/haechi status")
+    async with listening(site):
+        assert [type(delivery) for delivery in site.received] == [Command]
+
+
+async def test_a_word_that_only_begins_like_the_command_is_a_message(site: Site) -> None:
+    async with listening(site):
+        await site.platform.submit(channel_id="general", root_id=None, author=KIM, text="/haechimo는 무엇인가요?")
+        assert [type(delivery) for delivery in site.received] == [Message]
+
+
+async def test_a_status_is_shown_until_text_takes_its_place(site: Site) -> None:
+    message = await site.ask("@haechi 연차는?")
+    stream = site.platform.stream(message.thread, message.delivery_id)
+    await stream.status("찾고 있습니다")
+    open_post = site.platform.posts.find_reply(message.thread, message.delivery_id, final=False)
+    assert open_post is not None
+    assert open_post.text == "찾고 있습니다"
+    await stream.append("15일")
+    await stream.status("세 번째입니다")
+    shown = site.platform.posts.find(open_post.id)
+    assert shown is not None
+    assert shown.text == "15일"
