@@ -1,4 +1,4 @@
-"""What belongs to code in the evidence: the modifiers that a function uses, and what calls it."""
+"""The order in which candidates of code are looked at, and what belongs to them: modifiers used, callers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ from collections.abc import Mapping, Sequence
 
 from knowledge.ports import ChunkLookup
 from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.code_priors import TEST_PRIOR, is_test_path, path_prior
 
 WITH_MODIFIERS = 2  # leading functions that bring their modifiers
 WITH_CALLERS = 8  # leading definitions whose callers are told
 MAX_MODIFIERS = 3
 MODIFIER_PLACE = 5  # modifiers stand behind so many results, or at the end of fewer
+
+
+def likely_first(found: Sequence[Candidate], *, about_tests: bool) -> list[Candidate]:
+    """The candidates with those behind that nobody looks for: change logs and tests must not take all the places."""
+
+    def order(candidate: Candidate) -> float:
+        uri = candidate.chunk.locator.uri
+        return -candidate.rrf * path_prior(uri) * (TEST_PRIOR if not about_tests and is_test_path(uri) else 1.0)
+
+    return sorted(found, key=order)
 
 
 def with_modifiers(

@@ -14,7 +14,7 @@ from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
 from knowledge.rerank.features import completeness, rank_by_features, rank_by_whole_sections
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
-from knowledge.retrieval.code_links import note_callers, with_modifiers
+from knowledge.retrieval.code_links import likely_first, note_callers, with_modifiers
 from knowledge.retrieval.coverage import term_weights
 from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.fusion import fuse_rankings, interleave
@@ -200,9 +200,12 @@ class SearchPipeline:
             rankings["files"] = [chunk.id for chunk in mentioned]
         weights = {f"{name}+": ADDED_WEIGHT for name in recalled.added} | {"files": FILES_WEIGHT}
         fused = fuse_rankings(rankings, weights=weights)
-        wanted = list(fused)[: 2 * limit]
+        wanted = list(fused)[: 3 * limit]
         visible = self._catalog.visible_chunks(wanted, generations)
-        candidates = {id_: Candidate(chunk=visible[id_], rrf=fused[id_]) for id_ in wanted if id_ in visible}
+        found = [Candidate(chunk=visible[id_], rrf=fused[id_]) for id_ in wanted if id_ in visible]
+        if question.kind == "code":
+            found = likely_first(found, about_tests=question.about_tests)
+        candidates = {candidate.chunk.id: candidate for candidate in found}
         _note_scores(candidates, recalled)
         return list(candidates.values())
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from knowledge.analysis import analyze, analyze_query
+from knowledge.analysis import analyze, analyze_query, subjects
 from knowledge.retrieval.frames import Frame, find_files, find_frames
 from knowledge.retrieval.lexicon import translations
 from knowledge.retrieval.manner import generality, names_setting
@@ -18,6 +18,14 @@ _IDENTIFIER = re.compile(
     r"(?<![\w/.])(?:[a-z$_][\w$]*[a-z0-9][A-Z][\w$]*|[A-Z][a-z0-9]+[A-Z][\w$]*|[A-Za-z]\w*_\w+|[A-Za-z_]\w*(?=\())(?:\.\w+)*"
 )
 _QUOTED = re.compile(r"`([A-Za-z_$][\w$.]*)(?:\(\))?`")
+# How titles of reports and of changes begin and end: they say that something is wrong, not what.
+_REPORT_WORDS = re.compile(
+    r"^\s*\[?(?:bug\s?-?fix(?:es|ed)?|hot\s?fix|fix(?:es|ed|ing)?|bug|issue|regression|feat|chore)\]?"
+    r"(?:\([^)]*\))?[:!]?(?=\s|$)"
+    r"|(?:\s|^)(?:버그\s?(?:를|을)?\s?)?(?:수정|고침|해결)(?:했습니다|함|해 주세요)?\s*$"
+    r"|\(?(?:fixes|closes|resolves)?\s*#\d+\)?",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LONG_LINE_CHARS = 160
 _MIN_LEAD_CHARS = 15
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s")
@@ -59,6 +67,8 @@ class Question:
     expansions: Mapping[str, tuple[str, ...]]  # word -> terms that say the same in the texts
     added_terms: tuple[str, ...]  # all terms of the expansions
     added_text: str  # the words of the expansions, "" when there are none
+    subjects: Mapping[str, str] = field(default_factory=dict)  # term -> as written: what a question is about
+    names: frozenset[str] = frozenset()  # those subjects that are names of places and houses
     frames: tuple[Frame, ...] = ()
     files: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
@@ -73,11 +83,13 @@ class Question:
 
 def understand(text: str, kind: EvidenceKind) -> Question:
     """The question for sources of one kind. Never raises; a question without a subject has no terms."""
-    terms = tuple(analyze_query(text))
-    words = _with_known_compounds(_simple_words(terms, analyze(text)), terms, kind)
     code = kind == "code"
+    told = _without_report_words(text) if code else text
+    terms = tuple(analyze_query(told))
+    words = _with_known_compounds(_simple_words(terms, analyze(told)), terms, kind)
     lead = lead_of(text) if code else text
     leading = frozenset(analyze(lead)) if lead != text else None
+    told, names = ({}, frozenset()) if code else subjects(text)
     expansions, added = _expand([word for word in words if leading is None or word in leading], text, kind)
     return Question(
         text=text,
@@ -87,6 +99,8 @@ def understand(text: str, kind: EvidenceKind) -> Question:
         expansions=expansions,
         added_terms=tuple(dict.fromkeys(term for terms in expansions.values() for term in terms)),
         added_text=" ".join(added),
+        subjects=told,
+        names=names,
         frames=tuple(find_frames(text)) if code else (),
         files=tuple(find_files(text)),
         identifiers=tuple(_identifiers(text)) if code else (),
@@ -96,6 +110,12 @@ def understand(text: str, kind: EvidenceKind) -> Question:
         details=frozenset() if leading is None else frozenset(words) - leading,
         answer_pattern=None if code else _answer_pattern(text),
     )
+
+
+def _without_report_words(text: str) -> str:
+    """The text without the words that mark it as a report or a change ("Fix ...", "[Bug]"), if others remain."""
+    told = _REPORT_WORDS.sub(" ", text)
+    return told if analyze_query(told) else text
 
 
 def lead_of(text: str) -> str:
