@@ -177,6 +177,8 @@ def print_status(form: Form) -> None:
             out.print(Text(f"  problem: {one_line(item['problem'])}", style="red"))
         for reason, count in item["skipped"].items():
             out.print(Text(f"  skipped {count}: {reason}", style="dim"))
+        for reason, count in item["warned"].items():
+            out.print(Text(f"  in {count} files: {reason}", style="dim"))
         for failed in item["failed"]:
             out.print(Text(f"  failed: {one_line(failed['document'])}: {one_line(failed['reason'])}", style="red"))
     for tool in (*form["tools"], *form.get("platforms", ())):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bot.answering import Outcome
 from bot.types import Citation
 from knowledge.types import (
+    Caller,
     Chunk,
     DocumentSummary,
     Evidence,
@@ -105,6 +106,7 @@ def status_form(
                 "pending": dict(status.pending),
                 "failed": [{"document": item.uri, "reason": item.reason} for item in status.failed],
                 "skipped": dict(status.skipped),
+                "warned": dict(status.warned),
                 "last_sync": status.last_sync.isoformat() if status.last_sync else None,
                 "revision": status.revision,
                 "embedder": list(status.embedders),
@@ -199,12 +201,24 @@ def _result(rank: int, scored: ScoredChunk) -> dict[str, Any]:
         "valid_until": _day(chunk.locator.valid_until),
         "text": chunk.text,
         "via": scored.via,
+        "callers": [_caller(caller) for caller in scored.callers],
         "scores": {
             "dense": {name: round(float(score), 4) for name, score in scored.dense_scores.items()},
             "keyword": _rounded(scored.keyword_score),
             "rrf": round(float(scored.rrf), 6),
             "rerank": _rounded(scored.rerank),
         },
+    }
+
+
+def _caller(caller: Caller) -> dict[str, Any]:
+    locator = caller.locator
+    return {
+        "signature": caller.signature,
+        "symbol": caller.symbol,
+        "source": locator.source,
+        "path": locator.uri,
+        "line": locator.start_line,
     }
 
 

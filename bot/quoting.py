@@ -15,6 +15,7 @@ MAX_DOCS_QUOTES = 3
 MAX_CODE_QUOTES = 2
 MIN_DOCS_QUOTES = 2  # the second piece is often the appendix with the number, in words that the question does not use
 NEAREST = 3
+MAX_CALLERS = 3
 CLOSE_BEHIND = (
     0.7  # a further chunk is quoted when it holds at least this share of the question's words that the first does
 )
@@ -30,7 +31,8 @@ def quote_evidence(
         excerpt = _excerpt(scored, terms, analyze, language)
         citation = cite(number, scored, quote_text=excerpt.quote, link=link)
         place = place_of(citation.locator, citation.title, language)
-        blocks.append(f"**{escape_text(place)}** [{number}]\n\n{excerpt.markdown}")
+        called = _called_by(scored, language)
+        blocks.append(f"**{escape_text(place)}** [{number}]\n\n{excerpt.markdown}{called}")
         citations.append(citation)
     return "\n\n".join(blocks), tuple(citations)
 
@@ -65,7 +67,10 @@ def choose_chunks(chunks: Sequence[ScoredChunk], terms: Sequence[str], analyze: 
     enough = CLOSE_BEHIND * len(covered)
     limit = MAX_DOCS_QUOTES if is_docs else MAX_CODE_QUOTES
     chosen = [first]
-    for scored in chunks[1:]:
+    rest = chunks[1:]
+    if not is_docs:  # a modifier stands behind the results and belongs to the function that uses it
+        rest = sorted(rest, key=lambda scored: scored.via != first.chunk.id)
+    for scored in rest:
         if len(chosen) == limit:
             break
         own = held(scored)
@@ -75,6 +80,15 @@ def choose_chunks(chunks: Sequence[ScoredChunk], terms: Sequence[str], analyze: 
             chosen.append(scored)
             covered |= own
     return chosen
+
+
+def _called_by(scored: ScoredChunk, language: Language) -> str:
+    """One line for each of the first callers of a definition; empty when none is known."""
+    lines = [
+        f"- {escape_text(caller.signature)} ({escape_text(caller.locator.uri)}:{caller.locator.start_line})"
+        for caller in scored.callers[:MAX_CALLERS]
+    ]
+    return "\n".join(["", "", f"{word('called_by', language)}:", "", *lines]) if lines else ""
 
 
 def _excerpt(scored: ScoredChunk, terms: Sequence[str], analyze: Analyze, language: Language) -> Excerpt:

@@ -10,6 +10,7 @@ from bot.types import Language
 _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "sources": {"ko": "출처", "en": "Sources"},
     "nearest": {"ko": "가장 가까운 자료(답의 근거는 아님)", "en": "Nearest sources (not evidence for an answer)"},
+    "called_by": {"ko": "호출하는 곳", "en": "Called by"},
     "searching": {"ko": "자료를 찾고 있습니다…", "en": "Searching…"},
     "queue_position": {
         "ko": "자료를 찾았습니다. 언어 모델을 기다리는 중입니다(앞에서 {n}번째).",

@@ -307,6 +307,16 @@ class Catalog:
             rows = connection.execute("SELECT uri, reason FROM skipped WHERE source = ? ORDER BY uri", (source,))
             return tuple(SkippedItem(uri=row[0], reason=row[1]) for row in rows)
 
+    def warned(self, generation: int) -> dict[str, int]:
+        """What could not be read in part of its documents -> in how many of them, the commonest first."""
+        with self._db.reading() as connection:
+            rows = connection.execute(
+                "SELECT w.value, count(*) FROM documents d, json_each(d.warnings) w "
+                "WHERE d.generation = ? AND d.status = 'indexed' GROUP BY w.value ORDER BY 2 DESC, 1",
+                (generation,),
+            )
+            return {row[0]: row[1] for row in rows}
+
     # --- vectors ----------------------------------------------------------------------------------
 
     def pending_chunks(self, generation: int, embedder: str, *, after: int, limit: int) -> list[tuple[int, str, str]]:

@@ -50,6 +50,7 @@ def passage_of(
     )
     if chunk.evidence_kind == "docs":
         return passage
+    passage = replace(passage, callers=catalog.callers_of(chunk, generations))
     return _with_code(passage, chunk.locator, code_source())
 
 

@@ -41,6 +41,7 @@ def source_status(
         calibrated=is_calibrated,
         problem=problem,
         parts=len(parts) if parts else None,
+        warned=catalog.warned(shown.id) if shown is not None and config.kind == "repository" else {},
     )
 
 

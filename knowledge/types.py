@@ -238,6 +238,7 @@ class Verdict:
     decision: Decision
     reason: str
     probability: float | None = None  # that the evidence answers the question, 0..1; None when uncalibrated
+    missing: tuple[str, ...] = ()  # telling words of the question that no leading evidence mentions, as they are written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,6 +337,7 @@ class SourceStatus:
     calibrated: bool
     problem: str | None = None  # why the last sync failed as a whole
     parts: int | None = None  # repositories, of a source that holds many
+    warned: Mapping[str, int] = field(default_factory=dict)  # of code: what could not be parsed -> files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,3 +369,4 @@ class Passage:
     lines: tuple[str, ...]  # code
     locator: Locator | None  # what to highlight
     url: str | None = None  # link_template filled in
+    callers: tuple[Caller, ...] = ()  # of a definition: what calls it, best first

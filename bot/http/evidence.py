@@ -44,7 +44,8 @@ def evidence_html(
     else:
         text = _document(passage, reader, window, page_pictures(passage, reader, chunk_id))
     header = _header(passage, reader, full_path, picture_link(passage, reader, chunk_id))
-    return el("div", header, text, class_=f"evidence {passage.evidence_kind}")
+    callers = _callers(passage, reader) if window.lines else None  # they are not part of what was cited
+    return el("div", header, callers, text, class_=f"evidence {passage.evidence_kind}")
 
 
 def evidence_title(passage: Passage) -> str:
@@ -94,6 +95,17 @@ def _facts(passage: Passage, reader: Reader) -> list[str]:
         facts.append(reader.say("page_n", n=locator.page))
     heading = evidence_title(passage)
     return [fact for fact in dict.fromkeys(facts) if fact and fact != heading and not heading.endswith(f"/{fact}")]
+
+
+def _callers(passage: Passage, reader: Reader) -> Html | None:
+    """What calls the cited definition, one line each."""
+    if not passage.callers:
+        return None
+    items = [
+        el("li", el("code", caller.signature), " ", el("span", f"{caller.locator.uri}:{caller.locator.start_line}"))
+        for caller in passage.callers
+    ]
+    return el("details", el("summary", reader.say("called_by")), el("ul", items), class_="callers", open=True)
 
 
 def _outside(address: str, label: str) -> Html:

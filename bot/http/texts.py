@@ -128,6 +128,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "revision": ("판 {id}", "revision {id}"),
     "commit": ("커밋 {id}", "commit {id}"),
     "lines": ("{a}–{b}행", "lines {a}–{b}"),
+    "called_by": ("호출하는 곳", "Called by"),
     "line_one": ("{a}행", "line {a}"),
     "open_original": ("원본 열기", "Open the original"),
     "open_full": ("새 창에서 전체 보기", "Whole text in a new tab"),
