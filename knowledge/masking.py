@@ -27,7 +27,7 @@ from knowledge.masking_plain import needs_plain_form, plain_form
 from knowledge.masking_tables import mask_cells, mask_table_lines
 from knowledge.masking_values import MaskRule, is_placeholder, is_random, replace_values
 
-MASKING_VERSION = "2"
+MASKING_VERSION = "3"
 _MOST_PASSES = 6
 
 

@@ -16,6 +16,7 @@ _PATH = re.compile(
     r"(?:[.~]{0,2}/|[A-Za-z]:\\|https?://|file:|classpath:|arn:)\S*|[\w.-]+(?:/[a-z_.-]+){2,}"
     r"|\S+\.(?:pem|key|crt|json|ya?ml|txt|env|conf|xml|py|js|ts|java|kt|md)"
 )
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{28,}={0,2}")
 _SPECIAL = re.compile(r"[!@#$%^&*+=~?]")
 _INNER_SPECIAL = re.compile(r"\w[@#$%^&*+~]|[!?]\w|^[@#$%^&*]\w")
 _TERM = re.compile(
@@ -27,7 +28,7 @@ _TERM = re.compile(
 )
 _MEASURE = re.compile(
     r"\d+[-~]\d+[+%]?|\d+[+%]|\d+(?:[-~]\d+)?\+?-?(?:bits?|bytes?|chars?|characters?|digits?|letters?|days?|hours?|times?|"
-    r"months?|years?|weeks?|minutes?|seconds?|[kmg]b|ms|st|nd|rd|th|px|[hmsdx])(?:[-.,)].*)?|\d+(?:\.\d+)+\w*|v\d[\w.]*|"
+    r"months?|years?|weeks?|minutes?|seconds?|[kmg]b|ms|st|nd|rd|th|px|[hmsdx])(?:[-.,)].*)?|\d+(?:\.\d+)+\w*|v\d{1,3}(?:\.\d+)*(?:[-.]?[a-z]{1,6}\.?\d*)?|"
     r"\d{1,4}[-./]\d{1,2}[-./]\d{1,2}.*|\d+[-~]\d[\d-]*|[A-Z]{1,3}-?\d{1,3}|[A-Z]{2,6}-\d+(?:-[A-Z]+)*",
     re.IGNORECASE,
 )
@@ -65,8 +66,17 @@ def is_strong(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """True for paths, addresses and names of files."""
-    return _PATH.fullmatch(value) is not None
+    """True for paths, addresses and names of files; a key in base64 may begin with a slash too."""
+    return _PATH.fullmatch(value) is not None and not _is_key_with_slashes(value)
+
+
+def _is_key_with_slashes(value: str) -> bool:
+    """True for base64 that a machine drew: letters, cases and digits change more often than in the words of a path."""
+    key = _BASE64.match(value)
+    if key is None or not is_mixed(value):
+        return False
+    kinds = ["A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else "/" for c in key[0]]
+    return sum(a != b for a, b in pairwise(kinds)) * 5 > len(kinds) * 2 and "A" in kinds and "a" in kinds
 
 
 def is_secret_value(value: str, strength: str) -> bool:

@@ -141,9 +141,11 @@ def _trimmed(value: str) -> str:
 
 
 def _may_be_value(value: str) -> bool:
-    return not (
-        is_placeholder(value) or is_path(value) or is_expression(value) or is_term(value) or value[0] in "=-#/{}|,;:.)]"
-    )
+    if is_placeholder(value) or is_path(value) or is_expression(value) or is_term(value):
+        return False
+    if value[0] in "#/":  # a drawn one may begin so: no anchor, colour or path holds both cases and digits like that
+        return len(value) >= 10 and is_strong(value[1:]) and is_random(value[1:], least_bits=3.0)
+    return value[0] not in "=-{}|,;:.)]"
 
 
 def _fits_korean(text: str, value: str, end: int, linked: bool) -> bool:

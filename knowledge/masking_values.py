@@ -56,7 +56,7 @@ def replace_spans(text: str, spans: list[tuple[int, int, str]], counts: Counter[
 
 
 _TEMPLATE = re.compile(
-    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?![\w!@#%^*])|\{\{|^<.*>$|^%\w|%\(|%[sd](?![A-Za-z0-9])|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@(?!\w*\d)|^@.*@$|^@\w+/|^!(?!\w*\d)\w+$|^&(?!\w*\d)\w+$|^\*\w+$|^ENC\(|^vault:|^op://"
+    r"\$\{|\$\(|^\$[A-Za-z_]\w*(?![\w!@#%^*])|\{\{|^<.*>$|^%(?!\w*\d)\w+%?$|^%\w+%$|^%\d\$|%\(|%[sd](?![A-Za-z0-9])|^\{.*\}$|#\{|\\\(|\{[\w.]*\}|^\[masked:|^@(?!\w*\d)|^@.*@$|^@\w+/|^!(?!\w*\d)\w+$|^&(?!\w*\d)\w+$|^\*(?!\w*\d)\w+$|^ENC\(|^vault:|^op://"
 )
 _FILLER = re.compile(r"^(?:[*x.#_\-•?0X]+|(.)\1{3,})$")
 _FILLER_WORDS = re.compile(
