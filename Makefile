@@ -22,7 +22,7 @@ test: check browser-tools ## everything that CI runs: style, types, all tests bu
 test-long: $(VENV)/.dev readers browser-tools ## the tests that take longer than a minute each
 	@$(BIN)/pytest tests -m long
 
-check: $(VENV)/.dev readers ## ruff, mypy --strict, unit, contract and architecture tests
+check: $(VENV)/.dev readers client-tools ## ruff, mypy --strict, unit, contract and architecture tests
 	@echo "== style and types"
 	@$(BIN)/ruff check bot knowledge tests benchmarks samples
 	@$(BIN)/ruff format --check bot knowledge tests benchmarks
@@ -40,9 +40,12 @@ lock: $(VENV)/.dev ## write the hash locks anew from pyproject.toml (needs uv)
 clean: ## remove the environment and caches; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-.PHONY: browser-tools readers
+.PHONY: browser-tools client-tools readers
 browser-tools:
 	@scripts/install-browser
+
+client-tools:
+	@scripts/install-node
 
 readers: ## install what reads scans and old Word files: Tesseract (Korean, English), LibreOffice
 	@scripts/install-readers

@@ -208,6 +208,9 @@ class MattermostState:
 
     def remove_member(self, caller: str, channel_id: str, user_id: str) -> tuple[int, Json]:
         self.channels[channel_id].members.discard(user_id)
+        broadcast = {"omit_users": None, "user_id": user_id, "channel_id": "", "team_id": ""}
+        data = {"channel_id": channel_id, "remover_id": caller}
+        self._publish({"event": "user_removed", "data": data, "broadcast": broadcast}, {user_id})
         return 200, OK
 
     def typing(self, caller: str, user_id: str, body: Json) -> tuple[int, Json]:

@@ -50,7 +50,9 @@ def test_the_name_of_the_bot_is_no_part_of_the_question():
 
 
 def test_a_join_that_names_the_bot_is_a_system_event():
-    joined = message("@helperbot added to the channel by alice.", type="system_add_to_channel", props={"addedUserId": OWN.id})
+    joined = message(
+        "@helperbot added to the channel by alice.", type="system_add_to_channel", props={"addedUserId": OWN.id}
+    )
     assert (joined.event, joined.mentions_bot, joined.author.is_bot) == ("system", False, True)
 
 
@@ -59,7 +61,9 @@ def test_a_reply_belongs_to_the_root_of_its_thread():
     assert message("x").thread.root_id == "p" * 26
 
 
-@pytest.mark.parametrize("mark", [{"from_webhook": "true"}, {"from_bot": "true"}, {"from_plugin": True}, {"from_bot": True}])
+@pytest.mark.parametrize(
+    "mark", [{"from_webhook": "true"}, {"from_bot": "true"}, {"from_plugin": True}, {"from_bot": True}]
+)
 def test_posts_of_machines_are_marked(mark):
     assert message("x", props=mark).author.is_bot
 
@@ -83,7 +87,9 @@ def test_the_text_of_an_alert_is_read_from_its_attachments():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("attachments", [None, "x", [], [[]], [{"fields": "x"}], [{"text": None, "fields": [1]}], {"a": 1}])
+@pytest.mark.parametrize(
+    "attachments", [None, "x", [], [[]], [{"fields": "x"}], [{"text": None, "fields": [1]}], {"a": 1}]
+)
 def test_attachments_of_any_shape_break_nothing(attachments):
     assert flattened_attachments(post(props={"attachments": attachments})) == ""
 
@@ -108,7 +114,7 @@ async def test_attached_text_comes_along_and_other_files_are_named():
     async with bench() as b:
         state = b.server.state
         files = [
-            state.add_file("error.log", "NullPointerException".encode(), "text/plain"),
+            state.add_file("error.log", b"NullPointerException", "text/plain"),
             state.add_file("photo.png", b"\x89PNG", "image/png"),
             state.add_file("huge.log", b"x" * 1_000_001, "text/plain"),
         ]
@@ -122,7 +128,9 @@ async def test_a_file_that_cannot_be_read_does_not_keep_the_question_back():
     async with bench() as b:
         state = b.server.state
         b.server.fail("GET", "/files/.*", times=100, status=403)
-        state.say(state.alice, state.town, "@helperbot 봐 주세요", file_ids=[state.add_file("a.log", b"x", "text/plain")])
+        state.say(
+            state.alice, state.town, "@helperbot 봐 주세요", file_ids=[state.add_file("a.log", b"x", "text/plain")]
+        )
         await until(lambda: b.messages)
         assert [(a.name, a.text) for a in b.messages[0].attachments] == [("a.log", None)]
 

@@ -23,7 +23,12 @@ async def test_a_reply_stands_in_the_thread_and_says_what_it_answers():
         post_id = await b.platform.post(b.reply(asked))
         posted = b.server.state.posts[post_id]
         assert posted["root_id"] == asked["id"]
-        assert posted["props"]["haechi"] == {"delivery_id": f"mattermost:{asked['id']}", "part": 1, "parts": 1, "final": True}
+        assert posted["props"]["haechi"] == {
+            "delivery_id": f"mattermost:{asked['id']}",
+            "part": 1,
+            "parts": 1,
+            "final": True,
+        }
 
 
 async def test_a_reply_to_a_mention_that_is_itself_a_reply_goes_to_the_root():

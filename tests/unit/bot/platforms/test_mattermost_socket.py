@@ -14,7 +14,8 @@ from bot.errors import PlatformError
 from bot.platforms.mattermost_socket import BACKOFF_LONGEST_S, MattermostSocket, Timing, probe
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.mattermost_time import ManualTime
-from tests.unit.bot.platforms.mattermost_bench import adapter, bench, quiet, until
+from tests.emulators.memory_state import MemoryState
+from tests.unit.bot.platforms.mattermost_bench import Bench, adapter, bench, quiet, until
 
 
 async def test_a_message_is_heard_while_connected():
@@ -111,7 +112,15 @@ async def test_an_event_that_comes_twice_is_delivered_once():
 async def test_frames_that_are_no_events_break_nothing():
     async with bench() as b:
         connection = next(iter(b.server.connections.values()))
-        for text in ("", "no json", "[]", '"x"', "{}", '{"event": "posted"}', '{"event": "posted", "data": {"post": "{"}}'):
+        for text in (
+            "",
+            "no json",
+            "[]",
+            '"x"',
+            "{}",
+            '{"event": "posted"}',
+            '{"event": "posted", "data": {"post": "{"}}',
+        ):
             await connection.socket.send_str(text)
         for data in ({"post": "[]"}, {"post": '{"id": "a"}'}, {"post": '{"id": "a", "create_at": "x"}'}, None):
             await connection.socket.send_str(json.dumps({"event": "posted", "data": data, "seq": connection.next_seq}))
@@ -165,9 +174,6 @@ async def test_a_token_revoked_at_run_time_is_reported_retried_slowly_and_recove
     async with MattermostEmulator() as server:
         time = ManualTime()
         state_of = server.state
-        from tests.emulators.memory_state import MemoryState
-        from tests.unit.bot.platforms.mattermost_bench import Bench
-
         memory = MemoryState()
         b = Bench(server, adapter(server, memory, timing=time.timing()), memory)
         await b.start()
@@ -243,8 +249,6 @@ async def test_rest_and_websocket_work_with_a_certificate_of_a_private_authority
 async def test_a_certificate_that_nobody_vouches_for_is_refused_and_the_remedy_named(authority):
     tls, _ = authority
     async with MattermostEmulator(tls=tls) as server:
-        from tests.emulators.memory_state import MemoryState
-
         platform = adapter(server, MemoryState())
         with pytest.raises(PlatformError, match=r"mattermost\.ca_file"):
             await platform.rest.me()
@@ -264,15 +268,18 @@ async def test_the_probe_tells_a_wrong_token_from_a_right_one():
     async with MattermostEmulator() as server:
         await probe(server.url, "bot-token", ca_file=None)
         server.state.tokens.clear()
+        server.challenge_s = 0.05
         with pytest.raises(PlatformError, match="greet"):
-            server.challenge_s = 0.05
             await probe(server.url, "bot-token", ca_file=None)
 
 
 async def test_the_client_of_the_emulator_sees_what_a_browser_sees():
     """The token may come in the first message, as browsers send it."""
-    async with MattermostEmulator() as server, aiohttp.ClientSession() as session:
-        async with session.ws_connect(server.url + "/api/v4/websocket") as socket:
-            await socket.send_json({"seq": 1, "action": "authentication_challenge", "data": {"token": "alice-token"}})
-            assert (await socket.receive_json())["status"] == "OK"
-            assert (await socket.receive_json())["event"] == "hello"
+    async with (
+        MattermostEmulator() as server,
+        aiohttp.ClientSession() as session,
+        session.ws_connect(server.url + "/api/v4/websocket") as socket,
+    ):
+        await socket.send_json({"seq": 1, "action": "authentication_challenge", "data": {"token": "alice-token"}})
+        assert (await socket.receive_json())["status"] == "OK"
+        assert (await socket.receive_json())["event"] == "hello"
