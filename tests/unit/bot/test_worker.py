@@ -7,10 +7,9 @@ import json
 
 import pytest
 
-from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
 from bot.inbox import Inbox
 from bot.store import Store
-from bot.types import Attachment, Author
+from bot.types import Author
 from bot.worker import MAX_CRASHES
 from tests.fakes.chat_model import FakeChatModel, FakeReply
 from tests.fakes.chat_platform import FakePlatform
@@ -84,6 +83,7 @@ async def test_questions_of_one_thread_are_answered_in_order_and_others_meanwhil
     model = FakeChatModel(FakeReply(pieces=("NO_ANSWER",), hold=hold), otherwise=FakeReply(pieces=("NO_ANSWER",)))
     async with Bot(company, store, platform, model=model).running() as bot:
         first = await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
+        await until(lambda: model.asked)
         second = await platform.say("@haechi 병가는 며칠인가요?", author=PERSON, root=first.id)
         other = await platform.say("@haechi 병가는 며칠인가요?", author=PERSON)
         await until(lambda: platform.posts)
