@@ -6,36 +6,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
+import structlog
+
+from bot.contradictions import Conflict, find_conflicts
+from bot.conversation import read_thread
 from bot.doubt import PageImageLink, doubt_notes
+from bot.evidence_text import escape_text
 from bot.excerpt import Analyze
-from bot.generating import Generated, Release, generate
+from bot.finding import Finder, Found
+from bot.finding import KnowledgeSearch as KnowledgeSearch
+from bot.fusing import with_earlier
+from bot.generating import Asked, Generated, Release, generate
+from bot.model_chain import ModelChain, ModelPool, ModelRun
+from bot.notices import degraded_line, is_search_tool, missing_words, model_problem, quote_words, skipped_notes
 from bot.persona import Persona, language_of
-from bot.model_chain import ModelChain, ModelPool
+from bot.ports import Waiting as Waiting
 from bot.quoting import nearest_sources, quote_evidence
-from bot.routing import Routed, route, search_text
-from bot.sources import Link, ToolHistory, cite, freshness, unfinished
+from bot.routing import Routed, route
+from bot.small_talk import SmallTalk, small_talk
+from bot.sources import Link, ToolHistory, cite, freshness, place_of, unfinished
 from bot.types import Answer, AnswerLength, Citation, Language, Message, Refusal, RefusalReason
 from bot.wording import word
 from knowledge.errors import CatalogCorrupt, ModelMissing, TransientError
 from knowledge.masking import mask
-from knowledge.types import Evidence, EvidenceKind, Scope, SourceStatus, ToolStatus, Verdict
+from knowledge.types import Evidence, EvidenceKind, Locator, Scope, ScoredChunk, SourceStatus, ToolStatus, Verdict
 
-Waiting = Callable[[int], Awaitable[None]]
+log = structlog.get_logger(__name__)
 
-_SEARCH_TOOLS = ("dense", "keyword", "catalog")
-
-
-class KnowledgeSearch(Protocol):
-    """What answering needs of knowledge.api.Knowledge."""
-
-    def search(self, query: str, *, scope: Scope, top_k: int, kind: EvidenceKind | None) -> Evidence: ...
-
-    def status(self, *, scope: Scope) -> list[SourceStatus]: ...
+EARLIER_CHUNKS = 3  # pieces of the turn before that a model is shown beside those of the question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +48,37 @@ class Outcome:
     evidence: Evidence | None  # None when the search itself failed
     question: str  # without mention and prefix
     language: Language
+    searched: str = ""  # the question as it stands alone
+    faults: tuple[str, ...] = ()  # why sentences of the model were held back
+    skipped: tuple[str, ...] = ()  # models that were to answer and did not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """A question with what it found."""
+
+    text: str
+    language: Language
+    found: Found
+    length: AnswerLength = "normal"
+    history: str = ""
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.found.evidence
+
+    @property
+    def statuses(self) -> tuple[SourceStatus, ...]:
+        return self.found.statuses
+
+    @property
+    def chunks(self) -> tuple[ScoredChunk, ...]:
+        """The evidence, and behind it that of the turn before."""
+        return with_earlier(self.evidence.chunks, self.found.earlier, most=EARLIER_CHUNKS)
 
 
 class Answering:
-    """Answers questions; holds no state but since when tools have been down."""
+    """Answers questions; holds no state but since when tools have been down, and translations of questions."""
 
     def __init__(
         self,
@@ -63,16 +92,22 @@ class Answering:
         clock: Callable[[], datetime],
         top_k: int,
         page_image: PageImageLink | None = None,
+        contact: str = "",
     ) -> None:
         self._knowledge = knowledge
         self._persona = persona
         self._models = models
         self._link = link
         self._analyze = analyze
-        self._analyze_query = analyze_query
         self._clock = clock
-        self._top_k = top_k
         self._page_image = page_image
+        self._contact = contact
+        self._finder = Finder(
+            knowledge=knowledge,
+            small=lambda: models.chat_model("small"),
+            analyze_query=analyze_query,
+            top_k=top_k,
+        )
         self.tools = ToolHistory()
 
     async def answer(
@@ -94,22 +129,36 @@ class Answering:
         routed = route(text)
         routed = replace(routed, question=mask(routed.question), kind=kind if kind is not None else routed.kind)
         language = language or language_of(routed.question)
+        talk = small_talk(routed.question)
+        if talk is not None:
+            return await self._small_talk(talk, routed, scope, language)
+        if scope.sources is not None and not scope.sources:
+            return self._unsearched(routed, language, "not_allowed", "the scope holds no source")
+        conversation = read_thread(thread, routed.question)
         try:
-            evidence = await asyncio.to_thread(
-                self._knowledge.search, search_text(routed.question), scope=scope, top_k=self._top_k, kind=routed.kind
-            )
-            statuses = await asyncio.to_thread(self._knowledge.status, scope=scope)
+            found = await self._finder.find(routed, scope=scope, conversation=conversation)
         except (TransientError, ModelMissing, CatalogCorrupt) as error:
             return self._could_not_look(error, routed, language)
-        self.tools.note(evidence.tools)
-        terms = tuple(await asyncio.to_thread(self._analyze_query, search_text(routed.question)))
-        question = _Question(routed.question, language, evidence, tuple(statuses), terms)
-        chain = self._models.chat_model("code" if evidence.route == "code" else "docs")
-        if chain is not None and evidence.chunks and evidence.verdict.decision != "none":
-            answer = await self._generated(question, chain, release)
+        self.tools.note(found.evidence.tools)
+        question = _Question(
+            text=found.searched, language=language, found=found, length=length, history=conversation.history()
+        )
+        chain = self._models.chat_model("code" if found.evidence.route == "code" else "docs")
+        if chain is not None and found.evidence.chunks and found.evidence.verdict.decision != "none":
+            run = chain.run()
+            answer, made = await self._generated(question, run, chain, release, waiting)
+            faults, skipped = tuple(made.faults), tuple(f"{skip.model}: {skip.error}" for skip in run.skipped)
         else:
-            answer = await asyncio.to_thread(self._ungenerated, question)
-        return Outcome(answer=answer, evidence=evidence, question=routed.question, language=language)
+            answer, faults, skipped = await asyncio.to_thread(self._ungenerated, question), (), ()
+        return Outcome(
+            answer=answer,
+            evidence=found.evidence,
+            question=routed.question,
+            language=language,
+            searched=found.searched,
+            faults=faults,
+            skipped=skipped,
+        )
 
     def _ungenerated(self, question: _Question) -> Answer:
         verdict = question.evidence.verdict
@@ -121,22 +170,43 @@ class Answering:
 
     # --- refusals -----------------------------------------------------------------------------
 
-    def _could_not_look(self, error: Exception, routed: Routed, language: Language) -> Outcome:
-        name = "catalog" if isinstance(error, CatalogCorrupt) else "index"
-        tool = ToolStatus(name=name, state="down", detail=str(error), checked_at=self._clock())
-        self.tools.note([tool])
+    async def _small_talk(self, talk: SmallTalk, routed: Routed, scope: Scope, language: Language) -> Outcome:
+        """A friendly word instead of "nothing found"; it is no answer, as nothing was looked up."""
+        if talk == "thanks":
+            return self._unsearched(
+                routed, language, "no_evidence", "small talk", said=self._persona.say(talk, language)
+            )
+        try:
+            statuses = await asyncio.to_thread(self._knowledge.status, scope=scope)
+        except (TransientError, CatalogCorrupt) as error:
+            return self._could_not_look(error, routed, language)
+        sources = ", ".join(status.title for status in statuses) or "-"
+        said = self._persona.say(talk, language, sources=sources)
+        return self._unsearched(routed, language, "no_evidence", "small talk", said=said)
+
+    def _unsearched(
+        self, routed: Routed, language: Language, reason: RefusalReason, detail: str, *, said: str | None = None
+    ) -> Outcome:
+        """The outcome of a text for which nothing is looked up."""
         answer = Answer(
-            text=self._persona.say("tool_down", language, tools=self.tools.describe([tool], language)),
+            text=said or self._persona.say(reason, language),
             citations=(),
-            refusal=Refusal(reason="tool_down", detail=str(error)),
-            verdict=Verdict(decision="none", reason=str(error)),
+            refusal=Refusal(reason=reason, detail=detail),
+            verdict=Verdict(decision="none", reason=detail),
             route=routed.kind or "both",
         )
         return Outcome(answer=answer, evidence=None, question=routed.question, language=language)
 
+    def _could_not_look(self, error: Exception, routed: Routed, language: Language) -> Outcome:
+        name = "catalog" if isinstance(error, CatalogCorrupt) else "index"
+        tool = ToolStatus(name=name, state="down", detail=str(error), checked_at=self._clock())
+        self.tools.note([tool])
+        said = self._persona.say("tool_down", language, tools=self.tools.describe([tool], language))
+        return self._unsearched(routed, language, "tool_down", str(error), said=said)
+
     def _nothing_found(self, question: _Question) -> Answer:
         """No evidence, unless a tool was down or nothing has been indexed yet: then it could not be looked up."""
-        down = [tool for tool in question.evidence.tools if _is_search_tool(tool) and tool.state == "down"]
+        down = [tool for tool in question.evidence.tools if is_search_tool(tool) and tool.state == "down"]
         if down:
             tools = self.tools.describe(down, question.language)
             return self._refuse(question, "tool_down", tools, tools=tools)
@@ -146,7 +216,9 @@ class Answering:
             return self._refuse(question, "tool_down", tools, tools=tools)
         return self._refuse(question, "no_evidence", question.evidence.verdict.reason)
 
-    def _refuse(self, question: _Question, reason: RefusalReason, detail: str, **values: object) -> Answer:
+    def _refuse(
+        self, question: _Question, reason: RefusalReason, detail: str, notes: Sequence[str] = (), **values: object
+    ) -> Answer:
         """A refusal in the persona's words; the nearest sources are shown unless there is nothing near."""
         near = reason in ("weak_evidence", "uncited")
         evidence = question.evidence
@@ -156,9 +228,9 @@ class Answering:
             refusal=Refusal(reason=reason, detail=detail),
             verdict=evidence.verdict,
             route=evidence.route,
-            degraded=self._degraded(question),
+            degraded=(*notes, *self._degraded(question)),
             nearest=nearest_sources(
-                evidence.chunks, question.terms, self._analyze, language=question.language, link=self._link
+                evidence.chunks, question.found.terms, self._analyze, language=question.language, link=self._link
             )
             if near
             else (),
@@ -166,55 +238,116 @@ class Answering:
 
     # --- answers ------------------------------------------------------------------------------
 
-    def _quoted(self, question: _Question, opening: str) -> Answer:
+    def _quoted(self, question: _Question, opening: str, notes: Sequence[str] = ()) -> Answer:
         quotes, citations = quote_evidence(
-            question.evidence.chunks, question.terms, self._analyze, language=question.language, link=self._link
+            question.evidence.chunks, question.found.terms, self._analyze, language=question.language, link=self._link
         )
-        return self._answer(question, f"{opening}\n\n{quotes}", citations, model=None)
+        missing = missing_words(question.text, question.evidence, self._analyze)
+        if missing:
+            opening += "\n\n" + self._persona.say("missing_word", question.language, words=quote_words(missing))
+        places = {citation.chunk_id: citation.index for citation in citations}
+        ranked = sorted(question.evidence.chunks, key=lambda scored: places.get(scored.chunk.id, len(places) + 1))
+        conflicts = find_conflicts(ranked, list(range(1, len(citations) + 1)), question.text)
+        citations, dispute = self._disputed(question, ranked, citations, conflicts)
+        return self._answer(question, f"{opening}\n\n{quotes}{dispute}", citations, model=None, notes=notes)
 
-    async def _generated(self, question: _Question, setup: ModelChain, release: Release | None) -> Answer:
+    async def _generated(
+        self, question: _Question, run: ModelRun, chain: ModelChain, release: Release | None, waiting: Waiting | None
+    ) -> tuple[Answer, Generated]:
         weak = question.evidence.verdict.decision == "weak"
-        made = await generate(
-            question.text,
-            question.evidence.chunks,
-            model=setup,
-            num_ctx=setup.num_ctx,
+        asked = Asked(
+            question=question.text,
             persona=self._persona,
             language=question.language,
-            release=None if weak else release,  # a weak answer is shown only when all of it has passed
+            length=question.length,
+            history=question.history,
         )
-        if made.failure is not None and not made.cited:
-            return self._without_model(question, made)
-        if made.declined and not made.cited:
-            return self._refuse(question, "weak_evidence", "the model found no answer in the evidence")
-        if not made.cited:
-            return self._refuse(question, "uncited", "; ".join(made.faults) or "the model wrote nothing")
-        if weak and (made.faults or made.failure is not None):
-            return self._refuse(question, "weak_evidence", "; ".join(made.faults) or str(made.failure))
-        notes = [self._persona.say("low_relevance", question.language)] if weak else []
-        if made.faults:
-            notes.append(word("held_back", question.language, n=len(made.faults)))
-        if made.failure is not None:
-            notes.append(word("model_broke_off", question.language, reason=str(made.failure).rstrip(".")))
-        citations = self._cited(question, made.cited)
-        return self._answer(question, made.text.strip(), citations, model=setup.name, notes=notes)
+        made = await generate(
+            asked,
+            question.chunks,
+            model=run,
+            num_ctx=chain.num_ctx,
+            release=None if weak else release,  # a weak answer is shown only when all of it has passed
+            waiting=waiting,
+        )
+        if made.faults or made.failure is not None:
+            log.info("answer.held_back", faults=made.faults, failure=str(made.failure or ""), model=run.name)
+        return await asyncio.to_thread(self._judged, question, made, run, weak), made
 
-    def _without_model(self, question: _Question, made: Generated) -> Answer:
+    def _judged(self, question: _Question, made: Generated, run: ModelRun, weak: bool) -> Answer:
+        """What becomes of what the model wrote."""
+        language = question.language
+        notes = skipped_notes(run.skipped, run.name, language)
+        if made.failure is not None and not made.cited:
+            return self._without_model(question, made, notes[:-1] if len(run.skipped) == len(run.models) else notes)
+        if not made.cited and made.declined and not made.faults:
+            return self._refuse(question, "weak_evidence", "the model found no answer in the evidence", notes)
+        if not made.cited:
+            return self._refuse(question, "uncited", "; ".join(made.faults) or "the model wrote nothing", notes)
+        if weak and (made.faults or made.failure is not None):
+            return self._refuse(question, "weak_evidence", "; ".join(made.faults) or str(made.failure), notes)
+        if weak:
+            notes.append(self._persona.say("low_relevance", language))
+        if made.faults:
+            notes.append(word("held_back", language, n=len(made.faults)))
+        if made.failure is not None:
+            notes.append(word("model_broke_off", language, reason=model_problem(made.failure, language)))
+        citations = self._cited(question, made.cited)
+        conflicts = find_conflicts(question.chunks, made.cited, question.text, answer=made.text)
+        citations, dispute = self._disputed(question, question.chunks, citations, conflicts)
+        return self._answer(question, made.text.strip() + dispute, citations, model=run.name, notes=notes)
+
+    def _without_model(self, question: _Question, made: Generated, notes: Sequence[str]) -> Answer:
         """What is given when the model does not answer: the evidence itself where it is good enough."""
-        reason = str(made.failure).rstrip(".")
         if question.evidence.verdict.decision == "weak":
-            return self._refuse(question, "weak_evidence", reason)
-        return self._quoted(question, word("model_failed", question.language, reason=reason))
+            return self._refuse(question, "weak_evidence", str(made.failure).rstrip("."), notes)
+        reason = model_problem(made.failure, question.language) if made.failure else ""
+        return self._quoted(question, word("model_failed", question.language, reason=reason), notes)
 
     def _cited(self, question: _Question, numbers: Sequence[int]) -> tuple[Citation, ...]:
-        chunks = question.evidence.chunks
-        near = {
-            number: nearest_sources(
-                [chunks[number - 1]], question.terms, self._analyze, language=question.language, link=self._link
-            )[0].quote
-            for number in numbers
-        }
-        return tuple(cite(n, chunks[n - 1], quote_text=near[n], link=self._link) for n in sorted(numbers))
+        return tuple(self._citation(question, question.chunks[n - 1], n) for n in sorted(numbers))
+
+    def _citation(self, question: _Question, scored: ScoredChunk, number: int) -> Citation:
+        near = nearest_sources(
+            [scored], question.found.terms, self._analyze, language=question.language, link=self._link
+        )
+        return cite(number, scored, quote_text=near[0].quote, link=self._link)
+
+    def _disputed(
+        self,
+        question: _Question,
+        chunks: Sequence[ScoredChunk],
+        citations: tuple[Citation, ...],
+        conflicts: Sequence[Conflict],
+    ) -> tuple[tuple[Citation, ...], str]:
+        """The citations with those of the other side, and a paragraph that shows both values; empty without conflict."""
+        if not conflicts:
+            return citations, ""
+        language = question.language
+        contact = self._contact or self._persona.say("default_contact", language)
+        lines = [self._persona.say("contradiction", language, contact=contact), ""]
+        sides = {(c.first, c.first_shown) for c in conflicts} | {(c.second, c.second_shown) for c in conflicts}
+        for number, shown in sorted(sides):
+            locator = chunks[number - 1].chunk.locator
+            place = escape_text(
+                place_of(locator, chunks[number - 1].chunk.title, language) + self._dated(question, locator)
+            )
+            lines.append(f"- {place}: {escape_text(shown)} [{number}]")
+            if all(citation.index != number for citation in citations):
+                citations = (*citations, self._citation(question, chunks[number - 1], number))
+        return tuple(sorted(citations, key=lambda citation: citation.index)), "\n\n" + "\n".join(lines)
+
+    def _dated(self, question: _Question, locator: Locator) -> str:
+        """ " (2024-01-01 시행)", and for a document that says no date, when it was last read."""
+        language, dates = question.language, []
+        if locator.valid_from is not None:
+            dates.append(word("came_into_force", language, day=locator.valid_from))
+        if locator.valid_until is not None:
+            dates.append(word("superseded", language, day=locator.valid_until))
+        read = next((s.last_sync for s in question.statuses if s.source == locator.source), None)
+        if not dates and read is not None:
+            dates.append(word("read_at", language, day=read.date()))
+        return f" ({', '.join(dates)})" if dates else ""
 
     def _answer(
         self,
@@ -239,22 +372,11 @@ class Answering:
         )
 
     def _degraded(self, question: _Question) -> tuple[str, ...]:
-        down = [tool for tool in question.evidence.tools if _is_search_tool(tool) and tool.state == "down"]
-        lines = [*question.evidence.degraded, *unfinished(question.statuses, question.language)]
+        language = question.language
+        down = [tool for tool in question.evidence.tools if is_search_tool(tool) and tool.state == "down"]
+        lines = [degraded_line(sentence, language) for sentence in question.evidence.degraded]
+        lines += unfinished(question.statuses, language)
         if down:
-            tools = self.tools.describe(down, question.language)
-            lines.insert(0, word("tool_partly_down", question.language, tools=tools))
+            tools = self.tools.describe(down, language)
+            lines.insert(0, word("tool_partly_down", language, tools=tools))
         return tuple(dict.fromkeys(lines))
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    text: str
-    language: Language
-    evidence: Evidence
-    statuses: tuple[SourceStatus, ...]
-    terms: tuple[str, ...]
-
-
-def _is_search_tool(tool: ToolStatus) -> bool:
-    return tool.name.partition(":")[0] in _SEARCH_TOOLS

@@ -1,39 +1,47 @@
 """What a model wrote, checked against the evidence it was given: the code decides, not the prompt.
 
 A sentence passes when it names given evidence and every number, date and identifier in it stands in the evidence it
-names. Numbers of the question and list numbering are not claims. In a table the number must stand in a row that the
-sentence speaks of, under a header that it speaks of.
+names. Numbers of the question and list numbering are not claims. In a table the number must stand in the row and under
+the header that the sentence speaks of. A computed value needs operands that pass.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 
-from bot.claims import Claims, claims_of, numbers_of, squeeze, unit_of
-from bot.evidence_text import WORD_JOINER
-from bot.excerpt import cells_of, is_row
+from bot.arithmetic import computed_values, is_total
+from bot.claims import Claims, claims_of, squeeze, without_amounts
+from bot.content_words import content_words, held_share, is_korean
+from bot.evidence_pieces import EvidencePiece
+from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
+from bot.polarity import contradicted
+from bot.quantities import Quantity
+from bot.row_binding import ABSENT, Surroundings
+from bot.sanitising import sanitised
+from bot.sentences import MARKERS, marked_numbers, split_numbers
+from bot.sentences import SentenceReader as SentenceReader
+from bot.sentences import split_sentences as split_sentences
+from bot.types import Language
 
-_MARKERS = re.compile(r"[\[【](\d{1,3}(?:\s*[,;]\s*\d{1,3})*)[\]】]")
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)]*)\)")
-_REFERENCE = re.compile(r"^\s*\[[^\]]+\]:\s*\S+.*$", re.MULTILINE)
-_ADDRESS = re.compile(r"<?\b(?:https?|ftp)://[^\s<>)\]]+>?|\bwww\.[^\s<>)\]]+|\bmailto:\S+", re.IGNORECASE)
-_BROADCAST = re.compile(r"<!(?:channel|here|everyone)[^>]*>|[@＠](?:channel|here|all|everyone)\b", re.IGNORECASE)
-_MENTION = re.compile(r"<@[A-Z0-9]+>|(?<![\w.])[@＠](?=[\w가-힣])")
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]*>|<!--.*?-->", re.DOTALL)
-_SENTENCE_END = re.compile(r"(?<=[가-힣A-Za-z0-9)\]】」\"'`%][.!?])(?:(?:\s*[\[【][\d,; ]+[\]】])*)(?=\s|$)|\n+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberedEvidence:
-    """One piece of evidence as the model saw it. `text` holds title and label too."""
-
-    number: int
-    text: str
+LEAK_CHARS = 28  # a stretch of the instructions that no answer repeats by chance
+_CONFIRMS = re.compile(
+    r"^\W*(?:네|예|맞|그렇|옳|yes\b|correct\b|right\b|that's (?:right|correct)|indeed\b|that is (?:right|correct))",
+    re.IGNORECASE,
+)
+_ASSERTED = re.compile(
+    r"\s?(?:입니다|이다|이에요|예요|이며|이고|임(?![가-힣])|까지|씩|을\s(?:준|받|줍|부여|지급)|를\s(?:준|받|줍|부여|지급)|로\s(?:정|한)|됩니다|이\s(?:주어|부여))"
+)
+_FOREIGN_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0400-\u04ff\u0600-\u06ff\u0e00-\u0e7f\u0900-\u097f]")
+_INSIDE_CODE = re.compile(r"`[^`]*`|\([^)]*\)|\"[^\"]*\"|「[^」]*」|'[^']*'")
+_LATIN_WORD = re.compile(r"\b[A-Za-z]{2,}\b")
+_SYSTEM_WORDS = re.compile(
+    r"NO_ANSWER|<\s?/?\s?evidence|\bsystem prompt\b|시스템 프롬프트|</?s>|<\|[\w]+\|>|\[/?INST\]|#{2,}\s?(?:system|instruction)",
+    re.IGNORECASE,
+)
+_PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
+_FEW_WORDS, _LEAST_SHARE = 4, 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,171 +51,203 @@ class Checked:
     text: str  # "" when held back
     cited: tuple[int, ...]
     fault: str | None
+    is_lead: bool = False  # a heading or an introduction: shown only before something that passes
 
 
 class EvidenceIndex:
     """The evidence of one answer, prepared so that checking a sentence costs little."""
 
-    def __init__(self, evidence: Sequence[NumberedEvidence], question: str) -> None:
-        self._texts = {item.number: squeeze(item.text) for item in evidence}
-        self._units = {item.number: unit_of(item.text) for item in evidence}
-        self._numbers = {item.number: _with_unit(numbers_of(item.text), unit_of(item.text)) for item in evidence}
-        self._prose_numbers = {item.number: numbers_of(_prose(item.text)) for item in evidence}
-        self._tables = {item.number: _tables(item.text) for item in evidence}
-        self._question_numbers = numbers_of(question)
-        self._question = squeeze(question)
-        self._addresses = {address.strip("<>") for item in evidence for address in _ADDRESS.findall(item.text)}
+    def __init__(
+        self,
+        evidence: Sequence[NumberedEvidence],
+        question: str,
+        *,
+        language: Language | None = None,
+        instructions: str = "",
+    ) -> None:
+        self._pieces = {item.number: EvidencePiece(item) for item in evidence}
+        self._asked = claims_of(question)
+        self._question = question
+        self._squeezed_question = squeeze(question)
+        self._question_words = EvidencePiece(NumberedEvidence(number=0, text=question)).bag
+        self._addresses = frozenset(a for piece in self._pieces.values() for a in piece.addresses)
+        self._language = language
+        held = "".join(piece.squeezed for piece in self._pieces.values()) + self._squeezed_question
+        self._foreign_ok = frozenset(_FOREIGN_SCRIPT.findall(held))
+        self._leaks = _shingles(squeeze(instructions)) - _shingles(held)
+        self._computed: list[Quantity] = []
 
     @property
     def numbers(self) -> frozenset[int]:
-        return frozenset(self._texts)
+        return frozenset(self._pieces)
 
-    def check(self, sentence: str) -> Checked:
-        """The sentence as it may be shown."""
-        clean = self.sanitise(sentence)
-        cited = tuple(dict.fromkeys(n for n in marked_numbers(clean) if n in self._texts))
+    def check(self, sentence: str, *, context: str = "", inherited: Sequence[int] = ()) -> Checked:
+        """The sentence as it may be shown. `context` is the heading or introduction that it stands under; `inherited`
+        are markers of a later sentence of its paragraph, for one that has none of its own."""
+        clean = sanitised(sentence, self._addresses)
+        cited = tuple(dict.fromkeys(n for n in marked_numbers(clean) if n in self._pieces))
         text = self._without_unknown_markers(clean)
-        bare = _MARKERS.sub(" ", text)
+        if not cited and inherited:
+            cited = tuple(n for n in inherited if n in self._pieces)
+            text = _with_markers(text, cited)
+        bare = MARKERS.sub(lambda match: " " * len(match[0]), text)
         if not any(character.isalnum() for character in bare):
             return Checked(text=text if not text.strip() else "", cited=(), fault=None)
-        fault = self._fault(claims_of(bare), bare, cited)
+        if not cited and self._is_lead(bare):
+            return Checked(text=text, cited=(), fault=None, is_lead=True)
+        fault = self._fault(bare, cited, Surroundings(question=self._question, context=context))
         return Checked(text="" if fault else text, cited=() if fault else cited, fault=fault)
 
     def sanitise(self, text: str) -> str:
         """`text` without links, images, HTML and mentions that the evidence does not hold."""
-        text = _REFERENCE.sub("", text)
-        text = _TAG.sub("", _BROADCAST.sub("", _IMAGE.sub(r"\1", text)))
-        text = _LINK.sub(lambda m: m[1] if not m[1].isdigit() else f"[{m[1]}]", text)
-        text = _ADDRESS.sub(lambda m: _shown_address(m[0]) if m[0].strip("<>") in self._addresses else "", text)
-        return _MENTION.sub("", text)
+        return sanitised(text, self._addresses)
+
+    # --- what is wrong ------------------------------------------------------------------------
+
+    def _fault(self, bare: str, cited: Sequence[int], around: Surroundings) -> str | None:
+        fault = self._manner_fault(bare)
+        if fault is not None:
+            return fault
+        if not cited:
+            return "names no evidence"
+        claims = claims_of(bare)
+        pieces = [self._pieces[number] for number in cited]
+        confirms = _CONFIRMS.match(bare) is not None
+        return (
+            self._names_fault(claims, pieces)
+            or self._places_fault(claims, pieces, confirms=confirms)
+            or self._numbers_fault(claims, pieces, around, confirms=confirms)
+            or self._words_fault(claims, pieces, around)
+        )
+
+    def _manner_fault(self, bare: str) -> str | None:
+        if _SYSTEM_WORDS.search(bare) or (self._leaks and not self._leaks.isdisjoint(_shingles(squeeze(bare)))):
+            return "repeats its instructions"
+        foreign = set(_FOREIGN_SCRIPT.findall(bare)) - self._foreign_ok
+        if foreign:
+            return "is not in the language of the question"
+        words = _INSIDE_CODE.sub(" ", bare)
+        if self._language == "ko" and not is_korean(words) and len(_LATIN_WORD.findall(words)) >= 4:
+            return "is not in Korean"
+        if self._language == "en" and len(re.findall(r"[가-힣]+", words)) > 2 * len(_LATIN_WORD.findall(words)) + 2:
+            return "is not in English"
+        return None
+
+    def _names_fault(self, claims: Claims, pieces: Sequence[EvidencePiece]) -> str | None:
+        for name in claims.names:
+            if squeeze(name) in self._squeezed_question or any(piece.holds_name(name) for piece in pieces):
+                continue
+            return f"{name} does not stand in the evidence it names"
+        for line in claims.lines:
+            if line not in self._asked.lines and not any(piece.holds_line(line) for piece in pieces):
+                return f"line {line} does not lie in the evidence it names"
+        return None
+
+    def _places_fault(self, claims: Claims, pieces: Sequence[EvidencePiece], *, confirms: bool) -> str | None:
+        """What is wrong with numbered places, dates and times."""
+        for label in claims.labels:
+            asked = not confirms and any(label & other for other in self._asked.labels)
+            if not asked and not any(piece.holds_label(label) for piece in pieces):
+                return f"{min(label)} does not stand in the evidence it names"
+        for day in claims.dates:
+            asked = not confirms and any(day.is_part_of(other) for other in self._asked.dates)
+            if not asked and not any(day.is_part_of(other) for piece in pieces for other in piece.claims.dates):
+                return f"the date {day} does not stand in the evidence it names"
+        for time in claims.times:
+            asked = not confirms and any(time.equals(other) for other in self._asked.times)
+            if not asked and not any(time.equals(other) for piece in pieces for other in piece.claims.times):
+                return f"the time {time} does not stand in the evidence it names"
+        return None
+
+    def _numbers_fault(
+        self, claims: Claims, pieces: Sequence[EvidencePiece], around: Surroundings, *, confirms: bool
+    ) -> str | None:
+        results = computed_values(claims.text, claims.quantities)
+        supported: list[Quantity] = []
+        open_faults: list[tuple[Quantity, str]] = []
+        for quantity in claims.quantities:
+            if quantity.start in results:
+                continue
+            fault = self._number_fault(quantity, claims, pieces, around)
+            if fault is None:
+                supported.append(quantity)
+            else:
+                open_faults.append((quantity, fault))
+        for quantity, fault in open_faults:
+            if self._is_of_question(quantity, claims, confirms=confirms, alone=not supported):
+                supported.append(quantity)
+                continue
+            if fault == ABSENT and is_total(claims.text, quantity, [*supported, *self._asked.quantities]):
+                self._computed.append(replace(quantity, bound=None))
+                continue
+            if fault == ABSENT:
+                return f"the number {quantity.value:,f}{quantity.unit or ''} does not stand in the evidence it names"
+            return fault
+        self._computed += [q for q in claims.quantities if q.start in results]
+        return None
+
+    def _number_fault(
+        self, quantity: Quantity, claims: Claims, pieces: Sequence[EvidencePiece], around: Surroundings
+    ) -> str | None:
+        faults = [piece.number_fault(quantity, claims, around) for piece in pieces]
+        if None in faults or any(q.unit is not None and q.equals(quantity) for q in self._computed):
+            return None
+        return next((fault for fault in faults if fault is not None and fault != ABSENT), ABSENT)
+
+    def _is_of_question(self, quantity: Quantity, claims: Claims, *, confirms: bool, alone: bool) -> bool:
+        """Whether the number repeats the question as a condition; as the answer itself it is a claim."""
+        if not any(q.equals(quantity) for q in self._asked.quantities):
+            return False
+        if confirms:
+            return False
+        return not (alone and _ASSERTED.match(claims.text, quantity.end))
+
+    def _words_fault(self, claims: Claims, pieces: Sequence[EvidencePiece], around: Surroundings) -> str | None:
+        """What is wrong with the words: cells of another row, the opposite of the evidence, nothing of the evidence."""
+        for piece in pieces:
+            if fault := piece.text_fault(claims, around):
+                return fault
+        spoken = claims.spoken
+        opposite = contradicted(spoken, [clause for piece in pieces for clause in piece.clauses])
+        if opposite is not None:
+            return f'says the opposite of the evidence: "{opposite[:80]}"'
+        korean = is_korean(spoken)
+        bags = [piece.bag for piece in pieces if piece.bag.is_korean == korean and not piece.is_code]
+        if len(bags) < len(pieces):  # in another language words cannot be compared, only numbers and names
+            return None
+        words = [word for word in content_words(without_amounts(claims)) if not _PREDICATE.search(word)]
+        share = held_share(words, *bags)
+        if words and (share == 0.0 or (len(words) >= _FEW_WORDS and share < _LEAST_SHARE)):
+            return "its words do not stand in the evidence it names"
+        return None
+
+    # --- what is left of it -------------------------------------------------------------------
+
+    def _is_lead(self, bare: str) -> bool:
+        """Whether it only introduces what follows: a heading, or a line that ends with a colon, without claims."""
+        line = bare.strip()
+        opens = line.endswith((":", "：", ":**")) or line.startswith("#") or re.fullmatch(r"\*\*[^*]+\*\*", line)
+        if not opens or len(line) > 120 or self._manner_fault(bare) is not None or not claims_of(bare).is_empty:
+            return False
+        words = content_words(line)
+        bags = [self._question_words, *(piece.bag for piece in self._pieces.values())]
+        return not words or held_share(words, *bags) >= 0.5
 
     def _without_unknown_markers(self, text: str) -> str:
         def keep(match: re.Match[str]) -> str:
-            known = [n for n in _split_numbers(match[1]) if n in self._texts]
+            known = [n for n in split_numbers(match[1]) if n in self._pieces]
             return "".join(f"[{n}]" for n in known)
 
-        return re.sub(r" +(?=[.!?]?$)", "", _MARKERS.sub(keep, text), flags=re.MULTILINE)
-
-    def _fault(self, claims: Claims, sentence: str, cited: Sequence[int]) -> str | None:
-        if not cited:
-            return "names no evidence"
-        for number in claims.numbers - self._question_numbers:
-            if not any(self._supports(number, sentence, source) for source in cited):
-                return f"the number {number} does not stand in the evidence it names"
-        for name in claims.identifiers:
-            wanted = squeeze(name)
-            if wanted not in self._question and not any(wanted in self._texts[source] for source in cited):
-                return f"{name} does not stand in the evidence it names"
-        return None
-
-    def _supports(self, number: Decimal, sentence: str, source: int) -> bool:
-        if number not in self._numbers[source]:
-            return False
-        if number in self._prose_numbers[source]:
-            return True
-        return any(_row_supports(number, sentence, rows, self._units[source]) for rows in self._tables[source])
+        return re.sub(r" +(?=[.!?]?$)", "", MARKERS.sub(keep, text), flags=re.MULTILINE)
 
 
-def marked_numbers(text: str) -> list[int]:
-    """The numbers of all markers, in order: "[1, 3] ... [2]" gives 1, 3, 2."""
-    return [number for match in _MARKERS.finditer(text) for number in _split_numbers(match[1])]
+def _with_markers(text: str, numbers: Sequence[int]) -> str:
+    """The sentence with markers in front of its stop."""
+    body = text.rstrip()
+    tail = text[len(body) :]
+    stop = body[-1] if body[-1:] in ".!?" else ""
+    return f"{body.removesuffix(stop)} {''.join(f'[{n}]' for n in numbers)}{stop}{tail}"
 
 
-def split_sentences(text: str) -> list[str]:
-    """Sentences with their markers and the white space that follows; joined again they give `text`."""
-    pieces: list[str] = []
-    start = 0
-    for match in _SENTENCE_END.finditer(text):
-        end = match.end()
-        while end < len(text) and text[end] in " \t":
-            end += 1
-        if end > start:
-            pieces.append(text[start:end])
-            start = end
-    if start < len(text):
-        pieces.append(text[start:])
-    return pieces
-
-
-class SentenceReader:
-    """Cuts a stream into whole sentences: the last one is held until it is certain where it ends."""
-
-    def __init__(self) -> None:
-        self._pending = ""
-
-    def feed(self, piece: str) -> list[str]:
-        self._pending += piece
-        sentences = split_sentences(self._pending)
-        self._pending = sentences.pop() if sentences else ""
-        return sentences
-
-    def finish(self) -> list[str]:
-        last, self._pending = self._pending, ""
-        return [last] if last.strip() else []
-
-
-def _split_numbers(text: str) -> list[int]:
-    return [int(part) for part in re.split(r"\s*[,;]\s*", text)]
-
-
-def _shown_address(address: str) -> str:
-    return address.strip("<>").replace("://", f":{WORD_JOINER}//")
-
-
-def _prose(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not is_row(line))
-
-
-def _tables(text: str) -> list[list[tuple[str, ...]]]:
-    tables: list[list[tuple[str, ...]]] = []
-    inside = False
-    for line in text.splitlines():
-        if is_row(line):
-            if not inside:
-                tables.append([])
-            tables[-1].append(cells_of(line))
-        inside = is_row(line)
-    return tables
-
-
-def _row_supports(number: Decimal, sentence: str, rows: Sequence[tuple[str, ...]], unit: Decimal) -> bool:
-    """Whether a row holds the number in a cell whose row and column the sentence speaks of."""
-    spoken = squeeze(sentence)
-    header = rows[0]
-    for row in rows:
-        for column, cell in enumerate(row):
-            if number not in _with_unit(numbers_of(cell), unit):
-                continue
-            others = [other for place, other in enumerate(row) if place != column]
-            if _spoken_of(others, spoken) and not _other_column_spoken_of(header, column, spoken):
-                return True
-    return False
-
-
-def _with_unit(numbers: frozenset[Decimal], unit: Decimal) -> frozenset[Decimal]:
-    """Amounts as they stand and as the table's unit makes them: "8" under "단위: 만원" is 8 and 80000."""
-    return numbers if unit == 1 else numbers | {(number * unit).normalize() for number in numbers}
-
-
-def _spoken_of(cells: Sequence[str], spoken: str) -> bool:
-    """Whether the sentence names one of the words of the cells that are not plain numbers; true when there is none."""
-    words = [word for cell in cells for word in _words(cell)]
-    return not words or any(word in spoken for word in words)
-
-
-def _other_column_spoken_of(header: Sequence[str], column: int, spoken: str) -> bool:
-    own = set(_words(header[column])) if column < len(header) else set()
-    if not own or any(word in spoken for word in own):
-        return False
-    others = {word for place, cell in enumerate(header) if place not in (0, column) for word in _words(cell)}
-    return any(word in spoken for word in others - own)
-
-
-def _words(cell: str) -> list[str]:
-    """Words of a cell that can tell rows apart, squeezed: two characters or more, amounts left out."""
-    words = re.split(r"[\s,/()·~]+", unicodedata.normalize("NFKC", cell))
-    return [
-        squeezed
-        for word in words
-        if len(squeezed := squeeze(word)) >= 2 and not re.fullmatch(r"[\d.,%원달러$-]+", squeezed)
-    ]
+def _shingles(squeezed: str) -> frozenset[str]:
+    return frozenset(squeezed[n : n + LEAK_CHARS] for n in range(len(squeezed) - LEAK_CHARS + 1))

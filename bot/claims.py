@@ -1,72 +1,125 @@
-"""What a sentence claims: its numbers as values, its article labels, identifiers and paths.
-
-"8만원", "80,000원" and "８０,０００ 원" are one number. Numbers are compared as values, so that 80,000 never passes
-for 180,000.
-"""
+"""What a sentence claims: amounts, dates, times, numbered places of regulations, identifiers, paths and addresses."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
-_SMALL = {"십": 10, "백": 100, "천": 1_000}
-_LARGE = {"만": 10_000, "억": 100_000_000}
-_NUMBER = re.compile(
-    r"(?<![\d.])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-    r"((?:[십백천만억]+(?:\d[\d,]*|\s\d[\d,]*(?=[십백천만억]))?)*)"
+from bot.dates import ClockTime, PartialDate, take_dates, take_times
+from bot.labels import Label, take_labels
+from bot.quantities import Quantity, plain, quantities_of
+
+_LIST_NUMBER = re.compile(
+    r"^[ \t>]*(?:#{1,6}\s+)?(?:[(]?\d{1,2}[.)](?=\s|\*)|[-*•+]|[①-⑳])[ \t]*(?:\*\*)?(?:\d{1,2}[.)]\s+)?", re.MULTILINE
 )
-_SCALED_PART = re.compile(r"\d[\d,]*(?:\.\d+)?|[십백천만억]")
-_UNIT_NOTE = re.compile(r"단위\s*[:：]?\s*([십백천만억]+)\s*원")
-_LIST_NUMBER = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+", re.MULTILINE)
-_ARTICLE = re.compile(
-    r"제\s?\d+\s?(?:조|장|절|항|호)(?:\s?의\s?\d+)?|(?:별표|별지|서식|부칙)\s?(?:제\s?)?\d+(?:\s?의\s?\d+)?"
+_STEP = re.compile(
+    r"\*\*\s*(?:step|단계)\s*\d+\s*\*\*|^\s*(?:step\s+\d+|\d+\s?단계)\s*[:.]", re.IGNORECASE | re.MULTILINE
 )
 _CODE = re.compile(r"`([^`\n]+)`")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
+_PHONE = re.compile(
+    r"(?<![\d-])(?:\+?\d{1,3}-)?\d{2,4}-\d{3,4}-\d{4}(?![\d-])|(?<![\d-])1\d{3}-\d{4}(?![\d-])|(?:내선|ext\.?)\s?\d{2,5}",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(
+    r"\bv?\d+\.\d+\.\d+(?:[-.+]\w+)*\b|\bv\d+(?:\.\d+)*\b|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])", re.ASCII
+)
+_PATH_LINE = re.compile(r"(?<=[\w/])\.(?P<ext>[A-Za-z]{1,6}):(?:L)?(?P<a>\d+)(?:\s?[-~–]\s?(?:L)?(?P<b>\d+))?")
+_LINES = re.compile(
+    r"\blines?\s+(\d+)(?:\s?(?:-|–|~|to)\s?(\d+))?|\bL(\d+)\b|(?<!\d)(\d+)(?:\s?[-~]\s?(\d+))?\s?(?:번째\s)?(?:줄|행|라인)(?![가-힣]{2})"
+)
 _IDENTIFIER = re.compile(
-    r"(?<![\w/.])(?:[\w-]+/)+[\w.-]+\w|"  # a path
+    r"(?<![\w/.])(?:~|\.{1,2})?/?(?:[\w.-]+/)+[\w.-]*\w(?:\(\))?|"  # a path
+    r"\b[\w-]+\.(?:py|java|kt|kts|ts|tsx|js|jsx|go|swift|sol|sql|sh|yml|yaml|json|toml|md|html|css|xml|gradle|env|txt|"
+    r"docx?|hwpx?|pdf|xlsx?|pptx?|csv|conf|ini|properties)\b|"  # a file
     r"\b[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)+\b(?:\(\))?|"  # a.b, A::b
     r"\b[A-Za-z_]\w*\(\)|"  # f()
-    r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b|\b[A-Z0-9]+(?:_[A-Z0-9]+)+\b|"  # snake_case, CONSTANT_CASE
+    r"\b_*[a-z0-9]+(?:_[a-z0-9]+)+\b|\b[A-Z0-9]+(?:_[A-Z0-9]+)+\b|"  # snake_case, CONSTANT_CASE
+    r"(?<![\w-])--[a-z][\w-]+|"  # an option
     r"\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b",  # camelCase, PascalCase
     re.ASCII,  # a Korean particle after a name is not part of it
 )
+_PARTICLES = re.compile(r"[가-힣]{1,6}")
+_NOT_NAMES = frozenset({"e.g", "i.e", "and/or", "vs", "etc", "n/a", "tcp/ip", "i/o", "ci/cd", "a.m", "p.m"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """Numbers as values, and names that must stand in the evidence as they are written."""
+    """What must stand in the evidence. `text` is what is left when everything but the quantities is taken out; the
+    places of the quantities count in it, and it is as long as the text that went through `plain`."""
 
-    numbers: frozenset[Decimal]
-    identifiers: tuple[str, ...]
+    quantities: tuple[Quantity, ...]
+    dates: tuple[PartialDate, ...]
+    times: tuple[ClockTime, ...]
+    labels: tuple[Label, ...]
+    names: tuple[str, ...]
+    lines: tuple[int, ...]  # numbers of lines of code
+    text: str
+    spoken: str  # the whole sentence, as long as `text`
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.quantities or self.dates or self.times or self.labels or self.names or self.lines)
 
 
-def claims_of(sentence: str) -> Claims:
-    """What a sentence without its markers claims."""
-    text = _LIST_NUMBER.sub("", unicodedata.normalize("NFKC", sentence))
+def claims_of(sentence: str, *, is_evidence: bool = False) -> Claims:
+    """What a sentence without its markers claims. List numbers are no claims, but in evidence they are paragraphs."""
+    text = plain(sentence if is_evidence else _STEP.sub(_blank, _LIST_NUMBER.sub(_blank, sentence)))
+    spoken = text
     names: list[str] = []
+    lines: list[int] = []
 
-    def take(match: re.Match[str]) -> str:
-        names.append((match[1] if match.re is _CODE else match[0]).strip())
-        return " "
+    def take_lines(match: re.Match[str]) -> str:
+        lines.extend(int(number) for number in match.groups() if number)
+        return " " * len(match[0])
 
-    for pattern in (_CODE, _ARTICLE, _IDENTIFIER):
-        text = pattern.sub(take, text)
-    names = [name.removesuffix("()") for name in names]
-    return Claims(numbers=numbers_of(text), identifiers=tuple(dict.fromkeys(name for name in names if name)))
+    def take_path_lines(match: re.Match[str]) -> str:
+        lines.extend(int(number) for number in (match["a"], match["b"]) if number)
+        return f".{match['ext']}".ljust(len(match[0]))
+
+    def take_name(match: re.Match[str]) -> str:
+        name = (match[1] if match.re is _CODE else match[0]).strip()
+        if name and name.lower() not in _NOT_NAMES:
+            names.append(name)
+            return " " * len(match[0])
+        return match[0]
+
+    text = _PATH_LINE.sub(take_path_lines, text)
+    text = _LINES.sub(take_lines, text)
+    for pattern in (_CODE, _EMAIL, _PHONE):
+        text = pattern.sub(take_name, text)
+    labels, text = take_labels(text)
+    dates, text = take_dates(text)
+    times, text = take_times(text)
+    for pattern in (_VERSION, _IDENTIFIER):
+        text = pattern.sub(take_name, text)
+    return Claims(
+        quantities=tuple(quantities_of(text)),
+        dates=tuple(dates),
+        times=tuple(times),
+        labels=tuple(labels),
+        names=tuple(dict.fromkeys(name.removesuffix("()") for name in names)),
+        lines=tuple(lines),
+        text=text,
+        spoken=spoken,
+    )
 
 
 def numbers_of(text: str) -> frozenset[Decimal]:
-    """All numbers of a text as values."""
-    values = (_scaled(match[0]) for match in _NUMBER.finditer(unicodedata.normalize("NFKC", text)))
-    return frozenset(value for value in values if value is not None)
+    """The values of all amounts of a text, without their units."""
+    return frozenset(quantity.value for quantity in quantities_of(plain(text)))
 
 
-def unit_of(text: str) -> Decimal:
-    """What the amounts of a table are multiplied by: "(단위: 천원)" gives 1000, nothing gives 1."""
-    match = _UNIT_NOTE.search(unicodedata.normalize("NFKC", text))
-    return (_scaled(f"1{match[1]}") or Decimal(1)) if match else Decimal(1)
+def without_amounts(claims: Claims) -> str:
+    """The words of a sentence: its text without names, places, dates and amounts."""
+    text = claims.text
+    for quantity in claims.quantities:
+        ending = _PARTICLES.match(text, quantity.end)
+        end = ending.end() if ending else quantity.end
+        text = text[: quantity.start] + " " * (end - quantity.start) + text[end:]
+    return text
 
 
 def squeeze(text: str) -> str:
@@ -74,22 +127,5 @@ def squeeze(text: str) -> str:
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).lower()
 
 
-def _scaled(text: str) -> Decimal | None:
-    """ "2만5천" -> 25000, "3천만" -> 30000000, "1억 2,000만" -> 120000000."""
-    total = section = Decimal(0)
-    current: Decimal | None = None
-    for match in _SCALED_PART.finditer(text):
-        part = match[0]
-        if part in _SMALL:
-            section += (1 if current is None else current) * _SMALL[part]
-            current = None
-        elif part in _LARGE:
-            section += current or 0
-            total += (section or 1) * _LARGE[part]
-            section, current = Decimal(0), None
-        else:
-            try:
-                current = Decimal(part.replace(",", ""))
-            except InvalidOperation:
-                return None
-    return (total + section + (current or 0)).normalize()
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

@@ -23,7 +23,7 @@ CODE_LINES = 25
 QUOTE_CHARS = 300
 
 _SENTENCE_END = re.compile(r"(?<=[가-힣A-Za-z)\]\"'」][.!?])\s+(?=\S)")
-_RULE_ROW = re.compile(r"^[\s|:+-]*-{2,}[\s|:+-]*$")
+RULE_ROW = re.compile(r"^[\s|:+-]*-{2,}[\s|:+-]*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def split_parts(text: str) -> list[Part]:
 
     for line in text.splitlines():
         if is_row(line):
-            if not _RULE_ROW.match(line):
+            if not RULE_ROW.match(line):
                 rows.append(cells_of(line))
             continue
         end_table()

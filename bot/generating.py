@@ -1,19 +1,47 @@
-"""The answer with a model: numbered evidence and persona in, sentences out, each checked before it is released."""
+"""The answer with a model: numbered evidence and persona in, sentences out, each checked before it is released.
+
+What fails the check is written anew once, from the accepted text on and with the fault named; what fails then is cut.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import cast
 
-from bot.citing import EvidenceIndex, SentenceReader
+from bot.citing import Checked, EvidenceIndex, NumberedEvidence
+from bot.claims import squeeze
 from bot.errors import ModelError
 from bot.persona import Persona
-from bot.ports import ChatModel
-from bot.prompting import NO_ANSWER, build_turns, evidence_budget, number_evidence
-from bot.types import Language
+from bot.ports import ChatModel, Waiting
+from bot.prompting import (
+    HISTORY_TOKENS,
+    NO_ANSWER,
+    build_turns,
+    correction_turns,
+    cut_lines,
+    evidence_budget,
+    instructions,
+    number_evidence,
+)
+from bot.sentences import SentenceReader, marked_numbers
+from bot.types import AnswerLength, ChatTurn, Language
 from knowledge.types import ScoredChunk
 
 Release = Callable[[str], Awaitable[None]]
+
+MOST_REPEATS = 3  # a model that says the same over and over is stopped
+_DECLINES = re.compile(
+    r"(?:근거|자료|문서|정보|규정|내용|증거|evidence)[가-힣A-Za-z\s]*(?:에서|에는|에|으로는|이|가|은|는|을|를)?[가-힣\s]{0,20}"
+    r"(?:찾을 수 없|찾지 못|확인할 수 없|확인되지 않|나와 있지 않|포함되어 있지 않|답할 수 없|알 수 없|명시되어 있지 않|언급되어 있지 않)|"
+    r"답(?:변)?(?:할|드릴) 수 없|알 수 없습니다|모르겠습니다|"
+    r"\b(?:evidence|sources?|documents?|material|context|information)\b[^.]{0,40}\b(?:does|do|did|is|are)\s?n[o']t\b|"
+    r"\b(?:cannot|can't|can not|unable to)\b[^.]{0,30}\b(?:answer|find|determine)|\bI (?:do not|don't) know\b|"
+    r"\bno (?:evidence|information|mention)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -22,52 +50,187 @@ class Generated:
 
     text: str = ""
     cited: list[int] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)  # of sentences that the reader does not get
     declined: bool = False  # the model itself says that the evidence does not answer
     failure: ModelError | None = None
+    corrected: int = 0  # times that the model was asked to write anew
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an answer is generated for."""
+
+    question: str
+    persona: Persona
+    language: Language
+    length: AnswerLength = "normal"
+    history: str = ""  # what was said before, one line a turn
 
 
 async def generate(
-    question: str,
+    asked: Asked,
     chunks: Sequence[ScoredChunk],
     *,
     model: ChatModel,
     num_ctx: int,
-    persona: Persona,
-    language: Language,
     release: Release | None,
+    waiting: Waiting | None = None,
 ) -> Generated:
     """The checked reply. Sentences go to `release` as soon as they have passed; what it got is never taken back."""
-    numbered = number_evidence(chunks, evidence_budget(num_ctx, question, persona))
-    index = EvidenceIndex(numbered, question)
-    turns = build_turns(question, numbered, persona=persona, language=language)
-    result = Generated()
-    reader = SentenceReader()
+    history = cut_lines(asked.history, HISTORY_TOKENS) or ""
+    numbered = number_evidence(chunks, evidence_budget(num_ctx, asked.question, asked.persona, history))
+    turns = build_turns(
+        asked.question,
+        numbered,
+        persona=asked.persona,
+        language=asked.language,
+        length=asked.length,
+        history=history,
+    )
+    writer = Writer(asked, numbered, release)
+    await writer.write(model, turns, waiting)
+    return writer.result
 
-    async def take(sentence: str) -> None:
+
+class Writer:
+    """Takes what a model writes, sentence by sentence, and keeps what passes."""
+
+    def __init__(self, asked: Asked, evidence: Sequence[NumberedEvidence], release: Release | None) -> None:
+        self.result = Generated()
+        self._index = EvidenceIndex(
+            evidence,
+            asked.question,
+            language=asked.language,
+            instructions=instructions(asked.persona, asked.language, asked.length),
+        )
+        self._release = release
+        self._held: list[str] = []  # leads, and sentences whose marker may stand at the end of their paragraph
+        self._context = ""
+        self._said: set[str] = set()
+        self._repeats = 0
+
+    async def write(self, model: ChatModel, turns: Sequence[ChatTurn], waiting: Waiting | None = None) -> None:
+        """Streams a reply; where a sentence fails, a second one that goes on from what was accepted."""
+        failed = await self._stream(model, turns, stop_at_fault=True, waiting=waiting)
+        if failed is None:
+            return
+        sentence, fault = failed
+        self.result.corrected += 1
+        before = len(self.result.text)
+        again = (*turns, *correction_turns(self.result.text, sentence, fault))
+        await self._stream(model, again, stop_at_fault=False, waiting=waiting)
+        if len(self.result.text) == before:  # nothing took the place of the sentence
+            self.result.faults.append(fault)
+
+    async def _stream(
+        self, model: ChatModel, turns: Sequence[ChatTurn], *, stop_at_fault: bool, waiting: Waiting | None
+    ) -> tuple[str, str] | None:
+        """The sentence that failed and why, when it is to be written anew."""
+        reader = SentenceReader()
+        self._held.clear()
+        try:
+            # what every adapter gives is an async generator, which alone can be closed at once
+            pieces = cast(AsyncGenerator[str], model.stream(turns, waiting=waiting))
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    for sentence in reader.feed(piece):
+                        failed = await self._take(sentence)
+                        if failed is not None and stop_at_fault:
+                            return failed
+                        if self._repeats >= MOST_REPEATS:
+                            return None
+            for sentence in reader.finish():
+                failed = await self._take(sentence)
+                if failed is not None and stop_at_fault:
+                    return failed
+            failed = self._give_up_held()
+            return failed if stop_at_fault else None
+        except ModelError as error:
+            self._held.clear()
+            self.result.failure = error
+            return None
+
+    async def _take(self, sentence: str) -> tuple[str, str] | None:
+        """Keeps the sentence, holds it, or gives it back with its fault."""
         if NO_ANSWER in sentence:
-            result.declined = True
-            return
-        checked = index.check(sentence)
+            self.result.declined = True
+            return None
+        if not any(character.isalnum() for character in sentence):
+            return await self._end_of_line(sentence)
+        squeezed = squeeze(sentence)
+        if squeezed in self._said:
+            self._repeats += 1
+            return None
+        checked = self._index.check(sentence, context=self._context)
+        if checked.is_lead:
+            self._held.append(checked.text)
+            self._context = checked.text
+            return None
+        if checked.fault == "names no evidence":
+            if _DECLINES.search(sentence):
+                self.result.declined = True
+                return None
+            if not sentence.endswith("\n"):
+                self._held.append(sentence)  # a marker at the end of the paragraph may be meant for it, too
+                return None
         if checked.fault is not None:
-            result.faults.append(checked.fault)
-            return
-        result.text += checked.text
-        result.cited += [number for number in checked.cited if number not in result.cited]
-        if release is not None and checked.text.strip():
-            await release(checked.text)
+            return self._refuse(sentence, checked.fault)
+        held_fault = await self._release_held(marked_numbers(checked.text))
+        await self._keep(checked, squeezed)
+        return held_fault
 
-    pieces = model.stream(turns)
-    try:
-        async for piece in pieces:
-            for sentence in reader.feed(piece):
-                await take(sentence)
-        for sentence in reader.finish():
-            await take(sentence)
-    except ModelError as error:
-        result.failure = error
-    finally:
-        close = getattr(pieces, "aclose", None)  # ends the request at once instead of when it is collected
-        if close is not None:
-            await close()
-    return result
+    async def _end_of_line(self, blank: str) -> tuple[str, str] | None:
+        """A line ended: sentences that still wait for a marker will get none."""
+        if "\n" not in blank:
+            return None
+        failed = None
+        for held in [held for held in self._held if not self._index.check(held).is_lead]:
+            self._held.remove(held)
+            failed = failed or self._refuse(held, "names no evidence")
+        if "\n\n" in blank and not self._held:
+            self._context = ""
+        if self._held:
+            self._held[-1] += blank
+        elif self.result.text and not self.result.text.endswith("\n\n"):
+            await self._show(blank)
+        return failed
+
+    async def _release_held(self, markers: Sequence[int]) -> tuple[str, str] | None:
+        """Releases what waited for the sentence that now passed: leads as they are, others checked with its markers."""
+        held, self._held = self._held, []
+        failed = None
+        for text in held:
+            checked = self._index.check(text, context=self._context, inherited=markers)
+            if checked.fault is None:
+                await self._keep(checked, squeeze(text))
+            else:
+                failed = failed or self._refuse(text, checked.fault)
+        return failed
+
+    def _give_up_held(self) -> tuple[str, str] | None:
+        """At the end of a reply: sentences without a marker fail; a lead with nothing behind it is no loss."""
+        held, self._held = self._held, []
+        failed = None
+        for text in held:
+            if not self._index.check(text).is_lead:
+                failed = failed or self._refuse(text, "names no evidence")
+        return failed
+
+    def _refuse(self, sentence: str, fault: str) -> tuple[str, str] | None:
+        """The sentence with its fault when it is to be written anew; noted as lost when that has been tried."""
+        if self.result.corrected == 0:
+            return sentence, fault
+        self.result.faults.append(fault)
+        return None
+
+    async def _keep(self, checked: Checked, squeezed: str) -> None:
+        self._said.add(squeezed)
+        self.result.cited += [number for number in checked.cited if number not in self.result.cited]
+        await self._show(checked.text)
+
+    async def _show(self, text: str) -> None:
+        if self.result.text and not self.result.text[-1].isspace() and not text[:1].isspace():
+            text = f" {text}"
+        self.result.text += text
+        if self._release is not None and text.strip():
+            await self._release(text)

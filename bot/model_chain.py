@@ -151,10 +151,13 @@ class ModelPool:
     chains: Mapping[ModelTask, ModelChain] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: ChatModel, *, num_ctx: int = 8192) -> ModelPool:
-        """One model for everything."""
+    def of(cls, model: ChatModel, *, small: ChatModel | None = None, num_ctx: int = 8192) -> ModelPool:
+        """One model for all answers; `small` for what prepares a search."""
         chain = ModelChain([model], num_ctx=num_ctx)
-        return cls(chains={"docs": chain, "code": chain, "alerts": chain, "small": chain})
+        chains: dict[ModelTask, ModelChain] = {"docs": chain, "code": chain, "alerts": chain}
+        if small is not None:
+            chains["small"] = ModelChain([small], num_ctx=num_ctx)
+        return cls(chains=chains)
 
     def chat_model(self, task: ModelTask) -> ModelChain | None:
         """The model for a task."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+import structlog
+
 from bot.errors import ConfigError
 from bot.types import Language, RefusalReason
+
+log = structlog.get_logger(__name__)
 
 PERSONA_NAME = "persona.md"
 GUIDANCE_SECTIONS = ("Voice", "Rules", "Language")
@@ -25,22 +28,64 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     "error": frozenset({"id"}),
     "too_long": frozenset({"max_chars"}),
     "empty": frozenset(),
+    "greeting": frozenset({"sources"}),
+    "thanks": frozenset(),
+    "missing_word": frozenset({"words"}),
+    "contradiction": frozenset({"contact"}),
+    "default_contact": frozenset(),
 }
 
 _HANGUL = re.compile(r"[가-힣ㄱ-ㅎㅏ-ㅣ]")
 _HEADING = re.compile(r"^(##|###)[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Persona:
-    """`guidance` goes to a model; `texts` to readers: language -> name -> text."""
+    """`guidance` goes to a model; `texts` to readers: language -> name -> text. One that was loaded from a file is read
+    again when the file changes; a change that is not valid is logged, and the last valid state holds on."""
 
-    guidance: str
-    texts: Mapping[Language, Mapping[str, str]]
+    def __init__(self, *, guidance: str, texts: Mapping[Language, Mapping[str, str]], file: Path | None = None) -> None:
+        self._guidance = guidance
+        self._texts = texts
+        self._file = file
+        self._state = _file_state(file)
+
+    @property
+    def guidance(self) -> str:
+        self._follow_file()
+        return self._guidance
+
+    @property
+    def texts(self) -> Mapping[Language, Mapping[str, str]]:
+        self._follow_file()
+        return self._texts
 
     def say(self, name: str, language: Language, **values: object) -> str:
         """The text of that name with its words in braces filled in."""
         return self.texts[language][name].format(**values)
+
+    def _follow_file(self) -> None:
+        state = _file_state(self._file)
+        if self._file is None or state is None or state == self._state:
+            return
+        self._state = state
+        try:
+            changed = load_persona(self._file)
+        except ConfigError as error:
+            log.warning("persona.unchanged", reason=str(error))
+            return
+        self._guidance, self._texts = changed._guidance, changed._texts
+        log.info("persona.reloaded", file=str(self._file))
+
+
+def _file_state(file: Path | None) -> tuple[int, int] | None:
+    """What changes when the file does; None without a file, or while it is being replaced."""
+    if file is None:
+        return None
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size
 
 
 def language_of(question: str) -> Language:
@@ -56,7 +101,7 @@ def load_persona(file: Path) -> Persona:
         raise ConfigError(
             f"The persona {file} cannot be read ({error}); set answers.persona to another file."
         ) from error
-    return parse_persona(text, name=str(file))
+    return parse_persona(text, name=str(file), file=file)
 
 
 def find_persona(configured: Path | None, config_file: Path) -> Path:
@@ -70,7 +115,7 @@ def find_persona(configured: Path | None, config_file: Path) -> Path:
     raise ConfigError(f"There is no {PERSONA_NAME} beside {config_file}; set answers.persona to a file.")
 
 
-def parse_persona(text: str, *, name: str) -> Persona:
+def parse_persona(text: str, *, name: str, file: Path | None = None) -> Persona:
     """The persona of a Markdown text. Raises ConfigError."""
     sections = _sections(text)
     for heading in GUIDANCE_SECTIONS:
@@ -87,7 +132,7 @@ def parse_persona(text: str, *, name: str) -> Persona:
             _check_placeholders(body, allowed, where=f'{name}: "### {key}" under "## {heading}"')
             texts[language][key] = body
     guidance = "\n\n".join(sections[(heading, None)] for heading in GUIDANCE_SECTIONS)
-    return Persona(guidance=guidance, texts=texts)
+    return Persona(guidance=guidance, texts=texts, file=file)
 
 
 def _sections(text: str) -> dict[tuple[str, str | None], str]:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from string import Template
 
-from bot.citing import NumberedEvidence
+from bot.evidence_pieces import NumberedEvidence
 from bot.persona import Persona
-from bot.types import ChatTurn, Language
-from knowledge.types import ScoredChunk
+from bot.types import AnswerLength, ChatTurn, Language
+from knowledge.types import Locator, ScoredChunk
 
 PROMPTS = Path(__file__).parent / "prompts"
 NO_ANSWER = "NO_ANSWER"
 REPLY_TOKENS = 1024
 MARGIN_TOKENS = 256
+HISTORY_TOKENS = 600  # of what was said before, at most
+CALLER_TOKENS = 120  # of the callers of one definition
+_LEAST_TOKENS = 60  # less of a piece of evidence says nothing
 
-_LANGUAGE_RULE: dict[Language, str] = {"ko": "Write the answer in Korean.", "en": "Write the answer in English."}
 _TAG = re.compile(r"</?\s*evidence", re.IGNORECASE)
+_COMMIT_CHARS = 10
 
 
 def estimate_tokens(text: str) -> int:
@@ -33,13 +38,34 @@ def number_evidence(chunks: Sequence[ScoredChunk], budget_tokens: int) -> list[N
     left = budget_tokens
     for number, scored in enumerate(chunks, start=1):
         chunk = scored.chunk
-        name = " · ".join(part for part in (chunk.title, chunk.locator.label or chunk.locator.symbol) if part)
-        text = cut_lines(f"{name}\n{chunk.text}", left)
+        head = evidence_head(scored)
+        if left < _LEAST_TOKENS:
+            break
+        text = cut_lines(f"{head}\n{chunk.text}{_callers(scored)}", left)
         if text is None:
             break
-        numbered.append(NumberedEvidence(number=number, text=text))
+        locator = chunk.locator
+        numbered.append(
+            NumberedEvidence(
+                number=number,
+                text=text,
+                is_code=chunk.evidence_kind == "code",
+                start_line=locator.start_line,
+                end_line=locator.end_line,
+            )
+        )
         left -= estimate_tokens(text) + 40
     return numbered
+
+
+def evidence_head(scored: ScoredChunk) -> str:
+    """Title and label or symbol, where it stands, which revision it is and since when it holds; one or two lines."""
+    chunk, locator = scored.chunk, scored.chunk.locator
+    name = " · ".join(part for part in (chunk.title, locator.label or locator.symbol) if part)
+    if chunk.evidence_kind == "code":
+        lines = f" lines {locator.start_line}-{locator.end_line or locator.start_line}" if locator.start_line else ""
+        return f"{name}\n({locator.uri}{lines}, commit {locator.revision[:_COMMIT_CHARS]})"
+    return f"{name}{_validity(locator)}"
 
 
 def cut_lines(text: str, budget_tokens: int) -> str | None:
@@ -57,27 +83,82 @@ def cut_lines(text: str, budget_tokens: int) -> str | None:
 
 
 def build_turns(
-    question: str, evidence: Sequence[NumberedEvidence], *, persona: Persona, language: Language
+    question: str,
+    evidence: Sequence[NumberedEvidence],
+    *,
+    persona: Persona,
+    language: Language,
+    length: AnswerLength = "normal",
+    history: str = "",
 ) -> tuple[ChatTurn, ...]:
     """The conversation that asks for an answer."""
     blocks = "\n\n".join(
         f'<evidence n="{item.number}">\n{_TAG.sub("‹evidence", item.text)}\n</evidence>' for item in evidence
     )
-    system = _template("answer").substitute(guidance=persona.guidance, language=_LANGUAGE_RULE[language])
-    user = _template("question").substitute(evidence=blocks, question=question)
-    return ChatTurn(role="system", content=system), ChatTurn(role="user", content=user)
+    said = prompt_text("history", turns=_TAG.sub("‹evidence", history)) if history else ""
+    user = prompt_text("question", evidence=blocks, question=_TAG.sub("‹evidence", question), history=said)
+    return (
+        ChatTurn(role="system", content=instructions(persona, language, length)),
+        ChatTurn(role="user", content=user),
+    )
 
 
-def evidence_budget(num_ctx: int, question: str, persona: Persona) -> int:
+def instructions(persona: Persona, language: Language, length: AnswerLength = "normal") -> str:
+    """What the model is told to be and to do."""
+    return prompt_text(
+        "answer",
+        guidance=persona.guidance,
+        language=prompt_text(f"language_{language}").strip(),
+        length=prompt_text(f"length_{length}").strip(),
+    )
+
+
+def correction_turns(accepted: str, sentence: str, fault: str) -> tuple[ChatTurn, ...]:
+    """What is said when a sentence was held back: what was accepted as the model's own words, then the fault."""
+    own = (ChatTurn(role="assistant", content=accepted.strip()),) if accepted.strip() else ()
+    asked = prompt_text("correct", fault=fault, sentence=sentence.strip()[:400])
+    return (*own, ChatTurn(role="user", content=asked))
+
+
+def evidence_budget(num_ctx: int, question: str, persona: Persona, history: str = "") -> int:
     """Tokens that the evidence may take in a window of `num_ctx`."""
-    fixed = sum(estimate_tokens(turn.content) for turn in build_turns(question, (), persona=persona, language="en"))
+    turns = build_turns(question, (), persona=persona, language="en", length="long", history=history)
+    fixed = sum(estimate_tokens(turn.content) for turn in turns)
     return max(0, num_ctx - fixed - REPLY_TOKENS - MARGIN_TOKENS)
 
 
 def prompt_text(name: str, **values: object) -> str:
     """The text prompts/NAME.md with its $words filled in."""
-    return _template(name).substitute(values)
+    return Template(_source(name)).substitute(values)
 
 
-def _template(name: str) -> Template:
-    return Template((PROMPTS / f"{name}.md").read_text(encoding="utf-8"))
+@lru_cache(maxsize=64)
+def _source(name: str) -> str:
+    return (PROMPTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _validity(locator: Locator) -> str:
+    """When this wording came into force, and until when it held."""
+    if locator.valid_from is None and locator.valid_until is None:
+        return ""
+    parts = [f"시행 {_day(locator.valid_from)}" if locator.valid_from else ""]
+    if locator.valid_until is not None:
+        parts.append(f"{_day(locator.valid_until)} 개정 전의 옛 규정")
+    return f" ({', '.join(part for part in parts if part)})"
+
+
+def _day(day: date) -> str:
+    return f"{day.year}. {day.month}. {day.day}."
+
+
+def _callers(scored: ScoredChunk) -> str:
+    """One line for each caller, as far as their budget goes."""
+    lines: list[str] = []
+    left = CALLER_TOKENS
+    for caller in scored.callers:
+        line = f"called by: {' '.join(caller.signature.split())} ({caller.locator.uri})"
+        left -= estimate_tokens(line)
+        if left < 0:
+            break
+        lines.append(line)
+    return "".join(f"\n{line}" for line in lines)

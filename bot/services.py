@@ -136,6 +136,7 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         analyze_query=analyze_query,
         clock=utc_now,
         top_k=settings.search.top_k,
+        contact=settings.answers.contact,
     )
     operations = KnowledgeOperations(
         knowledge=knowledge,

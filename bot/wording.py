@@ -52,8 +52,8 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "command_heard": {"ko": "확인했습니다. 곧 알려 드립니다.", "en": "Got it; the answer follows."},
     "page": {"ko": "{n}쪽", "en": "page {n}"},
     "more_rows": {
-        "ko": "(이 표의 {n}개 행은 줄였습니다. 출처에서 전체를 보세요.)",
-        "en": "({n} more rows; see the source.)",
+        "ko": "(이 표의 {n}개 행은 줄였습니다. 전체 표는 출처의 링크에 있습니다.)",
+        "en": "({n} more rows; the whole table is behind the link of the source.)",
     },
     "indexed": {"ko": "{source}: {ago} 색인", "en": "{source}: indexed {ago}"},
     "indexed_commit": {
@@ -92,6 +92,30 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "근거에서 확인되지 않은 문장 {n}개를 뺐습니다.",
         "en": "{n} sentence(s) that the evidence does not confirm were left out.",
     },
+    "model_skipped": {
+        "ko": "모델 {model}을(를) 쓰지 못해({reason}) {used}이(가) 대신 답했습니다.",
+        "en": "The model {model} could not be used ({reason}); {used} answered instead.",
+    },
+    "model_gone": {"ko": "모델 서버에 더는 없음", "en": "its server does not have it any more"},
+    "model_slow": {"ko": "제한 시간 안에 답하지 않음", "en": "no answer in time"},
+    "model_prompt": {"ko": "근거가 모델의 창보다 큼", "en": "the evidence does not fit into its window"},
+    "model_cut": {"ko": "답이 길이 제한에 걸림", "en": "the answer reached its limit"},
+    "model_silent": {"ko": "모델 서버에 연결되지 않거나 도중에 끊김", "en": "its server does not answer or broke off"},
+    "vectors_pending": {
+        "ko": "{source}: {total}개 조각 중 {missing}개는 아직 의미 검색에 들어가지 않았습니다.",
+        "en": "{source}: {missing} of {total} pieces have not joined the search by meaning yet.",
+    },
+    "embedder_missing": {
+        "ko": "{tool}을 쓸 수 없어 그 결과가 빠졌습니다({reason})",
+        "en": "{tool} could not be used, its results are missing ({reason})",
+    },
+    "reranker_missing": {
+        "ko": "순위 모델을 쓸 수 없어 결과 순서가 평소보다 거칠 수 있습니다.",
+        "en": "The reranker could not be used; the order of the results may be rougher than usual.",
+    },
+    "came_into_force": {"ko": "{day} 시행", "en": "in force since {day}"},
+    "superseded": {"ko": "{day} 개정 전", "en": "superseded on {day}"},
+    "read_at": {"ko": "{day} 확인한 판", "en": "as read on {day}"},
     "since": {"ko": "{tool}({detail}, {time} UTC부터)", "en": "{tool} ({detail}, since {time} UTC)"},
     "tool_partly_down": {
         "ko": "일부 검색을 쓰지 못했습니다: {tools}",

@@ -217,11 +217,16 @@ async def test_sentences_are_released_as_they_pass_and_bad_ones_never(ask):
         released.append(text)
 
     model = FakeChatModel.saying(
-        f"연차휴가는 15일입니다 [{n}]. 연차휴가는 99일입니다 [{n}]. 2년마다 1일을 더합니다 [{n}]."
+        f"연차휴가는 15일입니다 [{n}]. 연차휴가는 99일입니다 [{n}]. 2년마다 1일을 더합니다 [{n}].",
+        f"연차휴가는 98일입니다 [{n}]. 2년마다 1일을 더합니다 [{n}].",
     )
     answer = (await ask("연차휴가는 며칠인가요?", model=model, release=release)).answer
     assert [text.strip() for text in released] == [f"연차휴가는 15일입니다 [{n}].", f"2년마다 1일을 더합니다 [{n}]."]
     assert "99일" not in answer.text
+    assert "98일" not in answer.text
+    own, told = model.asked[1][-2:]
+    assert own.content == f"연차휴가는 15일입니다 [{n}]."
+    assert "the number 99일 does not stand in the evidence" in told.content
     assert any("1개를 뺐습니다" in line for line in answer.degraded)
 
 

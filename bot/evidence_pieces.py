@@ -1,0 +1,158 @@
+"""One piece of evidence, prepared so that asking whether it holds a claim costs little."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.claims import Claims, claims_of, squeeze
+from bot.content_words import WordBag, bag_of, content_words
+from bot.evidence_tables import EvidenceTable, tables_of
+from bot.excerpt import is_row
+from bot.labels import Label
+from bot.polarity import Clause, clauses_of
+from bot.quantities import Quantity, plain
+from bot.row_binding import ABSENT, Surroundings, number_fault, text_fault
+from bot.sanitising import addresses_of
+
+_SEGMENT = re.compile(r"\n+|[;。]\s*|(?<=[^\d])[.]\s+|,\s+|(?<=[가-힣](?:며|고))\s+|\s(?=and\s)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedEvidence:
+    """One piece of evidence as the model saw it. `text` holds its name, title and label too."""
+
+    number: int
+    text: str
+    is_code: bool = False
+    start_line: int | None = None
+    end_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """A stretch of prose between two commas, with the amounts that it holds."""
+
+    quantities: tuple[Quantity, ...]
+    bag: WordBag
+
+    @property
+    def kinds(self) -> list[str]:
+        return sorted(str(q.base[0]) for q in self.quantities)
+
+
+class EvidencePiece:
+    """What a piece of evidence confirms."""
+
+    def __init__(self, evidence: NumberedEvidence) -> None:
+        text = evidence.text
+        self.evidence = evidence
+        self.is_code = evidence.is_code
+        self.claims: Claims = claims_of(text, is_evidence=True)
+        self.bag: WordBag = bag_of(text)
+        self.addresses = addresses_of(text)
+        self.clauses: list[Clause] = [] if evidence.is_code else clauses_of(_prose(text))
+        self.tables: list[EvidenceTable] = [] if evidence.is_code else tables_of(text)
+        self.squeezed = squeeze(text)
+        self._lowered = re.sub(r"\s+", " ", plain(text)).lower()
+        self._labels = frozenset(name for label in self.claims.labels for name in label)
+        self._segments = [
+            _Segment(claims.quantities, bag_of(part)) for part, claims in _segments(text, evidence.is_code)
+        ]
+
+    def number_fault(self, quantity: Quantity, claims: Claims, around: Surroundings) -> str | None:
+        """None when it confirms the amount, ABSENT when it does not hold it, else what is wrong."""
+        faults = [self._prose_fault(quantity, claims)]
+        if faults[0] is None:
+            return None
+        for table in self.tables:
+            fault = number_fault(quantity, claims, table, around)
+            if fault is None:
+                return None
+            faults.append(fault)
+        return next((fault for fault in faults if fault != ABSENT), ABSENT)
+
+    def text_fault(self, claims: Claims, around: Surroundings) -> str | None:
+        """What is wrong with words of a table in the sentence; None when nothing is."""
+        return next((fault for table in self.tables if (fault := text_fault(claims, table, around))), None)
+
+    def holds_label(self, label: Label) -> bool:
+        return bool(label & self._labels)
+
+    def holds_line(self, line: int) -> bool:
+        """Whether a line number lies in the piece."""
+        start, end = self.evidence.start_line, self.evidence.end_line
+        return start is not None and start <= line <= (end or start)
+
+    def holds_name(self, name: str) -> bool:
+        """Whether an identifier, path or address stands in the piece as a whole word, or as the end of a path."""
+        wanted = re.sub(r"\s+", " ", plain(name)).strip().lower().removesuffix("()")
+        if not wanted:
+            return True
+        if self._finds(wanted):
+            return True
+        if "/" in wanted:  # a path may be written from the root, or with a dot in front
+            return self._finds(wanted.lstrip("./~"))
+        parts = [part for part in re.split(r"\.|::|#", wanted) if part]
+        if len(parts) > 1 and all(re.fullmatch(r"\w+", part) for part in parts):
+            return all(self._finds(part) for part in parts)
+        if " " in wanted and not any(c in wanted for c in "_./(){}=;"):  # a term in backticks, not code
+            return squeeze(wanted) in self.squeezed
+        return False
+
+    def _finds(self, wanted: str) -> bool:
+        left = r"(?<![a-z0-9_])" if wanted[0].isalnum() or wanted[0] == "_" else ""
+        right = r"(?![a-z0-9_])" if wanted[-1].isalnum() or wanted[-1] == "_" else ""
+        if not wanted.isascii():
+            return squeeze(wanted) in self.squeezed
+        return re.search(left + re.escape(wanted) + right, self._lowered) is not None
+
+    def _prose_fault(self, quantity: Quantity, claims: Claims) -> str | None:
+        holding = [(s, q) for s in self._segments for q in s.quantities if q.equals(quantity)]
+        if not holding:
+            return ABSENT
+        if all(q.contradicts_bound(quantity) for _, q in holding):
+            return f"the limit at {quantity.value:f}{quantity.unit or ''} is another one in the evidence"
+        if self.is_code:
+            return None
+        return self._parallel_fault(quantity, claims, [s for s, _ in holding])
+
+    def _parallel_fault(self, quantity: Quantity, claims: Claims, holding: Sequence[_Segment]) -> str | None:
+        """What is wrong when the words of the claim stand beside another amount of the same kind in a parallel clause:
+        "본인 결혼은 5일, 자녀 결혼은 1일" does not confirm five days for a child's wedding."""
+        words = content_words(_words_around(quantity, claims))
+        if not words:
+            return None
+        right = max((frozenset(w for w in words if s.bag.holds(w)) for s in holding), key=len)
+        kinds = {tuple(s.kinds) for s in holding}
+        for segment in self._segments:
+            if tuple(segment.kinds) not in kinds or any(q.equals(quantity) for q in segment.quantities):
+                continue
+            wrong = frozenset(w for w in words if segment.bag.holds(w))
+            if wrong > right:
+                other = next(iter(wrong - right))
+                return f"{quantity.value:f}{quantity.unit or ''} does not stand beside {other} in the evidence"
+        return None
+
+
+def _words_around(quantity: Quantity, claims: Claims) -> str:
+    """The stretch of the claim between two commas in which the amount stands."""
+    start = 0
+    for match in _SEGMENT.finditer(claims.text):
+        if match.end() <= quantity.start:
+            start = match.end()
+        elif match.start() >= quantity.end:
+            return claims.text[start : match.start()]
+    return claims.text[start:]
+
+
+def _segments(text: str, is_code: bool) -> list[tuple[str, Claims]]:
+    """The stretches of prose that hold amounts, with what they claim."""
+    parts = text.splitlines() if is_code else _SEGMENT.split(_prose(text))
+    read = [(part, claims_of(part, is_evidence=True)) for part in parts if part.strip()]
+    return [(part, claims) for part, claims in read if claims.quantities]
+
+
+def _prose(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not is_row(line))

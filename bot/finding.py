@@ -1,0 +1,119 @@
+"""Evidence for a question as it was meant: standing alone within its thread, and searched in English where code is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.content_words import bag_of, content_words, held_share
+from bot.conversation import Conversation, condense, leans_on_before, with_old_topic
+from bot.excerpt import Analyze
+from bot.fusing import fuse_translated
+from bot.ports import ChatModel
+from bot.routing import Routed, search_text
+from bot.translation import Translator
+from knowledge.errors import ModelMissing, TransientError
+from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, SourceStatus
+
+EARLIER_CHUNKS = 3  # of the turn before
+
+
+class KnowledgeSearch(Protocol):
+    """What answering needs of knowledge.api.Knowledge."""
+
+    def search(self, query: str, *, scope: Scope, top_k: int, kind: EvidenceKind | None) -> Evidence: ...
+
+    def status(self, *, scope: Scope) -> list[SourceStatus]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a question found. `searched` is the question as it stands alone."""
+
+    searched: str
+    evidence: Evidence
+    statuses: tuple[SourceStatus, ...]
+    terms: tuple[str, ...]
+    earlier: tuple[ScoredChunk, ...] = ()  # evidence of the turn before
+
+
+class Finder:
+    """Searches; holds nothing but the latest translations."""
+
+    def __init__(
+        self, *, knowledge: KnowledgeSearch, small: Callable[[], ChatModel | None], analyze_query: Analyze, top_k: int
+    ) -> None:
+        self._knowledge = knowledge
+        self._small = small
+        self._translator = Translator(small())
+        self._analyze_query = analyze_query
+        self._top_k = top_k
+
+    async def find(self, routed: Routed, *, scope: Scope, conversation: Conversation) -> Found:
+        """The evidence. Raises TransientError, ModelMissing, CatalogCorrupt when it could not look."""
+        searched = await condense(routed.question, conversation, self._small())
+        statuses = await asyncio.to_thread(self._knowledge.status, scope=scope)
+        has_code = routed.kind != "docs" and any(status.kind == "repository" for status in statuses)
+        translating = self._translator.start(searched) if has_code else None
+        try:
+            evidence, earlier = await asyncio.gather(
+                self._search(searched, scope, routed.kind),
+                self._earlier(routed.question, conversation, scope, routed.kind),
+            )
+            searched, evidence = await self._better_topic(routed, conversation, scope, searched, evidence)
+            if translating is not None and _may_be_code(evidence, routed.kind):
+                evidence = await self._with_english(await translating, evidence, scope)
+        finally:
+            if translating is not None and not translating.done():
+                translating.cancel()
+                with suppress(asyncio.CancelledError):
+                    await translating
+        terms = tuple(await asyncio.to_thread(self._analyze_query, search_text(searched)))
+        return Found(searched=searched, evidence=evidence, statuses=tuple(statuses), terms=terms, earlier=earlier)
+
+    async def _search(self, question: str, scope: Scope, kind: EvidenceKind | None) -> Evidence:
+        return await asyncio.to_thread(
+            self._knowledge.search, search_text(question), scope=scope, top_k=self._top_k, kind=kind
+        )
+
+    async def _better_topic(
+        self, routed: Routed, conversation: Conversation, scope: Scope, searched: str, evidence: Evidence
+    ) -> tuple[str, Evidence]:
+        """The question with the topic of the one before as well, when one piece of evidence speaks of both: "임원은?"
+        after "숙박비 상한은 얼마인가요?" narrows the topic, "병가는?" after "연차는 며칠인가요?" changes it."""
+        fuller = with_old_topic(routed.question, conversation.previous)
+        if fuller is None or fuller == searched:
+            return searched, evidence
+        found = await self._search(fuller, scope, routed.kind)
+        words = content_words(fuller)
+        both = any(held_share(words, bag_of(scored.chunk.index_text)) >= 0.99 for scored in found.chunks[:3])
+        return (fuller, found) if both and found.verdict.decision != "none" else (searched, evidence)
+
+    async def _earlier(
+        self, question: str, conversation: Conversation, scope: Scope, kind: EvidenceKind | None
+    ) -> tuple[ScoredChunk, ...]:
+        """The evidence of the turn before, searched again within the scope of now: a scope never grows by a thread."""
+        if conversation.previous is None or not leans_on_before(question):
+            return ()
+        try:
+            before = await self._search(conversation.previous, scope, kind)
+        except (TransientError, ModelMissing):
+            return ()  # the search of the question itself tells what is down
+        return before.chunks[:EARLIER_CHUNKS] if before.verdict.decision == "ok" else ()
+
+    async def _with_english(self, english: str | None, evidence: Evidence, scope: Scope) -> Evidence:
+        if english is None:
+            return evidence
+        try:
+            second = await self._search(english, scope, "code")
+        except (TransientError, ModelMissing):
+            return evidence
+        return fuse_translated(evidence, second, top_k=self._top_k)
+
+
+def _may_be_code(evidence: Evidence, kind: EvidenceKind | None) -> bool:
+    """Whether code may answer: it was asked for or found, or documents do not answer for certain."""
+    return kind == "code" or evidence.route != "docs" or evidence.verdict.decision != "ok"

@@ -1,0 +1,107 @@
+"""What is said beside an answer: which parts were missing, why the model did not answer, which words no evidence holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bot.content_words import bag_of, content_words, is_korean
+from bot.errors import ModelError, ModelNotInstalled, ModelPromptCut, ModelReplyCut, ModelTimeout
+from bot.excerpt import Analyze
+from bot.model_chain import Skipped
+from bot.types import Language
+from bot.wording import tool_name, word
+from knowledge.types import Evidence, ToolStatus
+
+SEARCH_TOOLS = ("dense", "keyword", "catalog")
+_PENDING = re.compile(r"^vectors pending for (\d+) of (\d+) chunks of (.+)$")
+_EMBEDDER = re.compile(r"^embedder (\S+) could not be used, its results are missing: (.+)$", re.DOTALL)
+_RERANKER = re.compile(r"^(?:the )?reranker\b", re.IGNORECASE)
+_NAMED = re.compile(r"['‘“\"「]([^'’”\"」]{2,40})['’”\"」]")
+_SAYS_MISSING = re.compile(r"no evidence|nothing|not|missing|without|holds none|none of", re.IGNORECASE)
+_GENERAL = frozenset(
+    [
+        "회사",
+        "직원",
+        "우리",
+        "저희",
+        "방법",
+        "절차",
+        "기준",
+        "정도",
+        "사람",
+        "얼마",
+        "며칠",
+        "언제",
+        "무엇",
+        "어디",
+        "누구",
+        "이유",
+        "종류",
+    ]
+)
+_MOST_WORDS = 3
+
+
+def is_search_tool(tool: ToolStatus) -> bool:
+    """Whether a search without the tool is not a whole one."""
+    return tool.name.partition(":")[0] in SEARCH_TOOLS
+
+
+def degraded_line(sentence: str, language: Language) -> str:
+    """A sentence of `knowledge` about what was missing, in the reader's language; one that is not known stays."""
+    if pending := _PENDING.match(sentence):
+        missing, total, source = pending.groups()
+        return word("vectors_pending", language, missing=missing, total=total, source=source)
+    if embedder := _EMBEDDER.match(sentence):
+        name = tool_name(f"dense:{embedder[1]}", language)
+        return word("embedder_missing", language, tool=name, reason=embedder[2].rstrip("."))
+    if language == "ko" and _RERANKER.match(sentence):
+        return word("reranker_missing", language)
+    return sentence
+
+
+def model_problem(error: ModelError, language: Language) -> str:
+    """Why a model gave nothing, without addresses: the log has them."""
+    names: tuple[tuple[type[ModelError], str], ...] = (
+        (ModelNotInstalled, "model_gone"),
+        (ModelTimeout, "model_slow"),
+        (ModelPromptCut, "model_prompt"),
+        (ModelReplyCut, "model_cut"),
+    )
+    return word(next((name for kind, name in names if isinstance(error, kind)), "model_silent"), language)
+
+
+def skipped_notes(skipped: Sequence[Skipped], used: str, language: Language) -> list[str]:
+    """One line for each model that was to answer and did not."""
+    return [
+        word("model_skipped", language, model=skip.model, reason=model_problem(skip.error, language), used=used)
+        for skip in skipped
+    ]
+
+
+def missing_words(question: str, evidence: Evidence, analyze: Analyze) -> tuple[str, ...]:
+    """The telling words of a question that no piece of its evidence holds: named by the gate, else looked for here.
+
+    Words of another script than the evidence's are left out: they may stand there in translation.
+    """
+    reason = evidence.verdict.reason
+    named = [name for name in _NAMED.findall(reason) if name.lower() in question.lower()]
+    if named and _SAYS_MISSING.search(reason):
+        return tuple(dict.fromkeys(named))[:_MOST_WORDS]
+    bags = [bag_of(f"{scored.chunk.title}\n{scored.chunk.index_text}") for scored in evidence.chunks]
+    found = [
+        word
+        for word in content_words(question)
+        if word not in _GENERAL
+        and is_korean(word)
+        and word in analyze(word)  # a noun: other words are cut into their parts
+        and all(bag.is_korean for bag in bags)
+        and not any(bag.holds(word) for bag in bags)
+    ]
+    return tuple(found)[:_MOST_WORDS]
+
+
+def quote_words(words: Sequence[str]) -> str:
+    """The words in quotation marks, joined."""
+    return ", ".join(f"‘{word}’" for word in words)
