@@ -98,7 +98,7 @@ async def test_every_recorded_call_is_answered_alike(replay):
             replay.ids[row["makes"]] = body["id"]
         if "posts" in row:
             keys = {tuple(sorted(post)) for post in body["posts"].values()}
-            if keys != {tuple(row["posts"])}:
+            if keys != {tuple(post) for post in row["posts"]}:
                 wrong.append((told, keys))
         if "listed" in row and "since" in row["path"]:
             names = {value: key for key, value in replay.ids.items()}

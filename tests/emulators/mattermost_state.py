@@ -509,6 +509,7 @@ class MattermostState:
         reactions = self.reactions.get(post["id"])
         if reactions:
             shown["metadata"] = {**shown["metadata"], "reactions": list(reactions)}
+            shown["has_reactions"] = True
         if post["root_id"]:
             replies = [p for p in self.posts.values() if p["root_id"] == post["root_id"] and not p["delete_at"]]
             shown["reply_count"] = len(replies)
