@@ -96,6 +96,25 @@ def analyze_query(text: str) -> list[str]:
     return [term for term in dict.fromkeys(_tokens(_normalise(text))) if term not in QUESTION_WORDS]
 
 
+def subjects(text: str) -> tuple[dict[str, str], frozenset[str]]:
+    """(term -> as it is written) for the nouns and foreign words of a question, and those terms that are names."""
+    text = _normalise(text)
+    found: dict[str, str] = {}
+    names: set[str] = set()
+    for match in _WORD.finditer(text):
+        word = match.group()
+        if len(word) > 1 and word.isalpha() and word.casefold() not in QUESTION_WORDS:
+            found.update(dict.fromkeys(_identifier_tokens(word), word))
+    if _HANGUL.search(text):
+        for token in _tokenizer().tokenize(text):
+            if token.tag in ("NNG", "NNP", "XR") and len(token.form) > 1 and _HANGUL.match(token.form):
+                found[token.form] = token.form
+                if token.tag == "NNP":
+                    names.add(token.form)
+    kept = {term: written for term, written in found.items() if term not in QUESTION_WORDS | GRAMMAR_MORPHEMES}
+    return kept, frozenset(names)
+
+
 def latin_terms(text: str) -> frozenset[str]:
     """The distinct tokens of words and identifiers in Latin letters; never loads the Korean model."""
     return frozenset(_latin_tokens(_normalise(text)))

@@ -42,6 +42,9 @@ _TEST_MARK = re.compile(
     r"#\[(?:\w+::)*test\b|^\s*@(?:Parameterized)?Test\b|^\s*\[(?:Fact|Theory|Test|TestMethod)\b", re.MULTILINE
 )
 _MARK_CHARS = 400
+_HAS_BODIES = re.compile(r"\.(?:java|kts?|swift|sol|[mc]?tsx?|cs|rs|scala|php)$")  # bodies stand in braces or behind "="
+_BODY = re.compile(r"=(?![=>])|=>")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _PLAIN_DATA = re.compile(r"(?:Dto|DTO|Request|Response|Exception|Error|Props|Payload)$")
 _DECLARATIONS = frozenset({"interface", "type", "protocol", "annotation", "enum", "prototype", "delegate"})
 _CHRONICLE = re.compile(
@@ -82,7 +85,7 @@ def code_prior(chunk: Chunk, *, about_tests: bool) -> float:
     if not about_tests and _is_test(chunk):
         prior *= TEST_PRIOR
     name = (chunk.locator.symbol or "").rsplit(".", 1)[-1]
-    if chunk.symbol_kind in _DECLARATIONS or _PLAIN_DATA.search(name):
+    if chunk.symbol_kind in _DECLARATIONS or _PLAIN_DATA.search(name) or _is_declared_only(chunk):
         prior *= DECLARATION_PRIOR
     elif _lines(chunk) <= _TRIVIAL_LINES:
         prior *= TRIVIAL_PRIOR
@@ -94,6 +97,14 @@ def _is_test(chunk: Chunk) -> bool:
         return True
     symbol = chunk.locator.symbol or ""
     return _TEST_SYMBOL.search(symbol) is not None or _TEST_MARK.search(chunk.text[:_MARK_CHARS]) is not None
+
+
+def _is_declared_only(chunk: Chunk) -> bool:
+    """Whether a function is there without a body, as in interfaces, traits and headers: its text ends with the head."""
+    if chunk.symbol_kind not in ("function", "method") or not _HAS_BODIES.search(chunk.locator.uri):
+        return False
+    last = chunk.text.rstrip().rsplit("\n", 1)[-1]
+    return not last.endswith("}") and not _BODY.search(last) and "{" not in _COMMENT.sub("", chunk.text)
 
 
 def _lines(chunk: Chunk) -> int:

@@ -20,6 +20,7 @@ from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.fusion import fuse_rankings, interleave
 from knowledge.retrieval.gate import gate_features, judge
 from knowledge.retrieval.links import with_linked_sections
+from knowledge.retrieval.missing import Lack, find_lack
 from knowledge.retrieval.moment import Moment, moment_of
 from knowledge.retrieval.places import locate_files, locate_frames
 from knowledge.retrieval.question import Question, understand
@@ -131,9 +132,12 @@ class SearchPipeline:
         located = self._located(question, ranked, generations)
         ranked = one_per_group([*located, *ranked])
         leading = self._with_parts(ranked[:_MERGED], generations)
+        lack = Lack()
         if kind == "docs":
             ranked = self._completed(question, leading, ranked[_MERGED:], generations, weights, revisions)[:top_k]
             marked_with_time(ranked, revisions)
+            lack = find_lack(question, ranked, weights)
+            features |= lack.features if features else {}
         else:
             ranked = with_modifiers(ranked, self._catalog, generations, top_k=top_k)
             note_callers(ranked[:top_k], self._catalog, generations)
@@ -143,7 +147,7 @@ class SearchPipeline:
         return _Outcome(
             kind=kind,
             evidence=[candidate.to_scored() for candidate in ranked[:top_k]],
-            verdict=judge(features, calibration, names_place=bool(located)),
+            verdict=judge(features, calibration, names_place=bool(located), missing=lack.words),
             tools=recalled.tools,
             degraded=[*recalled.degraded, *pending, *revisions.missing(ranked[:_MERGED])],
             took_ms=recalled.took_ms,

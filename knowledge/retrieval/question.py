@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from knowledge.analysis import analyze, analyze_query, subjects
 from knowledge.retrieval.frames import Frame, find_files, find_frames
-from knowledge.retrieval.lexicon import translations
+from knowledge.retrieval.lexicon import load_reversed, translations
 from knowledge.retrieval.manner import generality, names_setting
 from knowledge.types import EvidenceKind
 
@@ -89,7 +89,7 @@ def understand(text: str, kind: EvidenceKind) -> Question:
     words = _with_known_compounds(_simple_words(terms, analyze(told)), terms, kind)
     lead = lead_of(text) if code else text
     leading = frozenset(analyze(lead)) if lead != text else None
-    told, names = ({}, frozenset()) if code else subjects(text)
+    subject, names = subjects(text) if kind == "docs" else ({}, frozenset[str]())
     expansions, added = _expand([word for word in words if leading is None or word in leading], text, kind)
     return Question(
         text=text,
@@ -99,7 +99,7 @@ def understand(text: str, kind: EvidenceKind) -> Question:
         expansions=expansions,
         added_terms=tuple(dict.fromkeys(term for terms in expansions.values() for term in terms)),
         added_text=" ".join(added),
-        subjects=told,
+        subjects=subject,
         names=names,
         frames=tuple(find_frames(text)) if code else (),
         files=tuple(find_files(text)),
@@ -152,7 +152,19 @@ def _expand(words: Sequence[str], text: str, kind: EvidenceKind) -> tuple[dict[s
     else:
         found = translations(words, "workplace_ko" if _HANGUL.search(text) else "workplace_en_ko")
     plain = list(dict.fromkeys(word for others in found.values() for word in others))
+    if kind == "docs" and _HANGUL.search(text):
+        found = _with_english(words, found)
     return {word: tuple(term for other in others for term in _as_terms(other)) for word, others in found.items()}, plain
+
+
+def _with_english(words: Sequence[str], found: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The expansions with the English words for each Korean one: some documents of a Korean house are in English."""
+    english = load_reversed("workplace_en_ko")
+    return {
+        word: tuple(dict.fromkeys((*found.get(word, ()), *english.get(word, ()))))
+        for word in words
+        if word in found or word in english
+    }
 
 
 def _as_terms(word: str) -> Sequence[str]:

@@ -32,6 +32,22 @@ def load_lexicon(name: LexiconName) -> Mapping[str, tuple[str, ...]]:
     return {key: tuple(words) for key, words in lexicon.items()}
 
 
+@lru_cache(maxsize=2)
+def load_reversed(name: LexiconName) -> Mapping[str, tuple[str, ...]]:
+    """The same file read from right to left: analysed word of the texts -> words of questions, as they are written."""
+    lexicon: dict[str, list[str]] = {}
+    text = files(__package__).joinpath(f"{name}.tsv").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        asked, _, written = line.partition("\t")
+        for word in written.split():
+            for key in _keys(word):
+                known = lexicon.setdefault(key, [])
+                known += (other for other in asked.split() if other not in known)
+    return {key: tuple(words) for key, words in lexicon.items()}
+
+
 def translations(terms: Sequence[str], name: LexiconName) -> dict[str, tuple[str, ...]]:
     """Term -> words of texts, for those of `terms` (analysed) that the lexicon knows."""
     lexicon = load_lexicon(name)
