@@ -10,14 +10,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from knowledge.rerank.code_files import rank_with_files
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_priors import code_prior
 from knowledge.retrieval.coverage import Held, best_piece, coverage, held_wordings
 from knowledge.retrieval.document_priors import document_prior
 from knowledge.retrieval.question import Question
+from knowledge.types import Chunk
 
 _MAX_PASSAGES = 200
 _WHOLE_SECTION = 1.0  # of what a section holds beyond its best part
+_CLEARLY = 0.5  # of a word's weight, 0..10: by less no other part is taken for the better one
 _OTHER_WORDS = 0.8  # of a word that is there in other words
 _COMPLETING = {"coverage": 0.3, "label": 0.5, "passage": 0.3, "answer": 0.3}
 _PASSAGE_BREAK = re.compile(r"\n|(?<=[.다])\s(?=[①-⑳가-힣A-Z0-9])")
@@ -54,8 +57,8 @@ DOCUMENT_WEIGHTS = RankingWeights(
     mentioned=1.0,
 )
 CODE_WEIGHTS = RankingWeights(
-    fused=1.0,
-    dense=0.6,
+    fused=0.6,
+    dense=0.4,
     dense_added=0.7,
     keyword=0.9,
     keyword_added=0.8,
@@ -98,7 +101,8 @@ def rank_by_features(
             candidate.score *= code_prior(candidate.chunk, about_tests=question.about_tests)
         else:
             candidate.score *= document_prior(candidate.chunk, question.text)
-    return sorted(candidates, key=lambda candidate: -candidate.score)
+    ranked = sorted(candidates, key=lambda candidate: -candidate.score)
+    return rank_with_files(question, ranked, term_weights) if question.kind == "code" else ranked
 
 
 def rank_by_whole_sections(
@@ -121,6 +125,26 @@ def rank_by_whole_sections(
                 candidate.features[name] = value
                 candidate.score += _WHOLE_SECTION * getattr(weights, name) * more
     return sorted(leading, key=lambda candidate: -candidate.score)
+
+
+def most_telling_part(
+    question: Question, chunk: Chunk, parts: Sequence[Chunk], term_weights: Mapping[str, float]
+) -> Chunk:
+    """The part of a section whose best line holds most of the question; `chunk`, one of them, unless another holds more.
+
+    Of a long table every part repeats the header and many the words that are common in it; the row decides.
+    """
+    best = _line_weight(question, chunk, term_weights)
+    for part in parts:
+        if part.id != chunk.id and (weight := _line_weight(question, part, term_weights)) > best + _CLEARLY:
+            chunk, best = part, weight
+    return chunk
+
+
+def _line_weight(question: Question, part: Chunk, term_weights: Mapping[str, float]) -> float:
+    held = Held(part.text)
+    wordings = held_wordings(term_weights, question.expansions, held)
+    return best_piece(wordings, _lines(part.text)) if wordings else 0.0
 
 
 def completeness(question: Question, first: Candidate, second: Candidate, term_weights: Mapping[str, float]) -> float:

@@ -42,7 +42,9 @@ _TEST_MARK = re.compile(
     r"#\[(?:\w+::)*test\b|^\s*@(?:Parameterized)?Test\b|^\s*\[(?:Fact|Theory|Test|TestMethod)\b", re.MULTILINE
 )
 _MARK_CHARS = 400
-_HAS_BODIES = re.compile(r"\.(?:java|kts?|swift|sol|[mc]?tsx?|cs|rs|scala|php)$")  # bodies stand in braces or behind "="
+_HAS_BODIES = re.compile(
+    r"\.(?:java|kts?|swift|sol|[mc]?tsx?|cs|rs|scala|php)$"
+)  # bodies stand in braces or behind "="
 _BODY = re.compile(r"=(?![=>])|=>")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _PLAIN_DATA = re.compile(r"(?:Dto|DTO|Request|Response|Exception|Error|Props|Payload)$")
