@@ -48,7 +48,7 @@ def extract_image(content: bytes, *, name: str, ocr_folder: Path | None = None) 
     if count > _MAX_PAGES:
         lost.append(f"only the first {_MAX_PAGES} of {count} pages were read; split the file")
     if not any(pages) and result.failed:
-        raise UnreadableFile(f"{name} is a picture, and {lost[0]}; check the installation of Tesseract and try again.")
+        raise UnreadableFile(f"{name} is a picture, and its {lost[0]}.")
     if not any(pages):
         raise NoText(
             f"{name} is a picture in which OCR finds no text; exclude it or put a readable version in its place."

@@ -21,6 +21,8 @@ _SPACE_EMS = 0.27  # a wider gap in the ink is a space
 _SPACE_RANGE_EMS = (0.18, 0.42)  # within which the spaces of a page may set themselves apart
 _ENOUGH_GAPS = 30
 _LEAST_LETTERS = 2
+_LEAST_TOKENS, _NOISE_SHARE = 4, 0.5  # readable pages stay below 0.2, spoiled ones come above 0.7
+_DOTTED_GROUPS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{3})+(?![\d.])")  # 500.000: a comma that lost its tail
 _SIZE_EMS = 1.2  # height of a glyph's box, as in text layers
 _HANGUL_WORD = re.compile(r"^[가-힣]{2,}$")
 _ARTICLE_NUMBER = re.compile(r"(?<![가-힣])제([\d|lI!ｌ]{1,4})(?=조)")
@@ -38,6 +40,7 @@ class OcrPage:
     rules: tuple[Rule, ...]
     doubtful: tuple[str, ...]
     dropped: int  # stretches of ink that could not be read
+    is_noise: bool = False  # most of what was read are no words: a photograph, or too poor a scan
 
 
 def lay_out(record: OcrRecord) -> OcrPage:
@@ -51,6 +54,7 @@ def lay_out(record: OcrRecord) -> OcrPage:
     scale = 72 / record.dpi
     chars: list[Char] = []
     doubtful: dict[str, None] = {}
+    count = noise = 0
     for words in lines:
         if not words:
             continue
@@ -58,6 +62,8 @@ def lay_out(record: OcrRecord) -> OcrPage:
         if not 0.5 * usual <= em <= 3 * usual:
             em = usual
         tokens = _tokens(words, border * em)
+        count += len(tokens)
+        noise += sum(_is_noise(token.text) for token in tokens)
         doubtful.update(
             dict.fromkeys(token.text for token in tokens if token.doubtful and _is_worth_a_look(token.text))
         )
@@ -79,6 +85,8 @@ def lay_out(record: OcrRecord) -> OcrPage:
                     )
                 )
                 order += 1
+    if count >= _LEAST_TOKENS and noise > _NOISE_SHARE * count:
+        return OcrPage((), (), (), len(lines), is_noise=True)
     rules = tuple(to_rule(rule, record.height, record.dpi) for rule in record.rules)
     ordered = sorted(doubtful, key=lambda text: not any(char.isdigit() for char in text))
     return OcrPage(tuple(chars), rules, tuple(ordered), sum(1 for words in lines if not words))
@@ -93,6 +101,13 @@ def _without_lone_leaders(record: OcrRecord, lines: list[list[ReadWord]]) -> lis
         return any(word.y0 <= middle <= word.y1 for word in read)
 
     return [words if not line.leader or leads(words) else [] for line, words in zip(record.lines, lines, strict=True)]
+
+
+def _is_noise(text: str) -> bool:
+    """Single Latin letters and signs: what OCR makes of stains."""
+    if len(text) == 1:
+        return not (text.isdigit() or "가" <= text <= "힣")
+    return not any(char.isalnum() for char in text)
 
 
 def _is_worth_a_look(text: str) -> bool:
@@ -138,7 +153,7 @@ def _tokens(words: Sequence[ReadWord], border: float) -> list[_Token]:
         text = clean_text(_repaired("".join(word.text for word in group)))
         if text.strip():
             x0, x1 = group[0].x0, max(word.x1 for word in group)
-            doubtful = any(word.doubtful for word in group)
+            doubtful = any(word.doubtful for word in group) or _DOTTED_GROUPS.search(text) is not None
             tokens.append(_Token(text, float(x0), float(max(x1, x0 + 1)), number > 0, doubtful))
     return tokens
 

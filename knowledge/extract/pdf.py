@@ -54,6 +54,9 @@ def extract_pdf(content: bytes, *, name: str, ocr_folder: Path | None = None) ->
         pages, facts = _read_pages(content, name=name)
         scans = _read_scans(content, pages, facts, name=name, folder=ocr_folder)
     lost = _text_warnings(pages, facts, scans)
+    if not any(pages) and scans.failed:
+        number, reason = next(iter(scans.failed.items()))
+        raise UnreadableFile(f"{name} has no text layer, and its page {number} could not be read by OCR: {reason}.")
     if not any(pages):
         raise NoText(
             f"{name} has no text on any of its {len(pages)} pages, and OCR found none either; "

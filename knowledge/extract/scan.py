@@ -117,7 +117,11 @@ def read_scans(
                 cache.save(digest, number, outcome)
             else:
                 failed[number] = outcome
-    return ScanResult({number: lay_out(record) for number, record in sorted(records.items())}, failed)
+    pages = {number: lay_out(record) for number, record in sorted(records.items())}
+    for number, page in pages.items():
+        if page.is_noise:
+            failed[number] = "it is a photograph, or too blurred, too small or too faint; scan it again at 300 dpi"
+    return ScanResult({number: page for number, page in pages.items() if not page.is_noise}, failed)
 
 
 def _recognise_all(

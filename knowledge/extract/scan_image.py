@@ -20,6 +20,7 @@ _RULE_LENGTH_IN = 0.22  # the shortest line taken for a rule; strokes of letters
 _RULE_THICKNESS_IN = 0.045  # thicker marks are shading or pictures
 _GAP_IN = 0.02  # breaks of a printed line that are closed
 _WAVE_PX = 5
+_RIM_PX = 5
 _PIECE_PX = 90
 _INK_CONTRAST = 0.82  # of the brightness around it
 
@@ -96,18 +97,31 @@ def erase_rules(grey: Grey, rules: Sequence[PixelRule]) -> Grey:
 
 
 def _erase(target: Grey, ink: Mask, rule: PixelRule, paper: int) -> None:
-    """Whitens a level line piece by piece, because scanned lines wave: each piece where most of its ink lies."""
+    """Whitens a level line piece by piece, because scanned lines wave: each piece where most of its ink lies.
+
+    The grey rim of a blurred line goes too where it is no ink; else OCR reads it as a bar or as the figure 1.
+    """
     half = rule.thickness // 2 + 2
     reach = half + _WAVE_PX
     for start in range(rule.start, rule.end + 1, _PIECE_PX):
         end = min(start + _PIECE_PX, rule.end + 1)
         low = max(0, round(rule.at) - reach)
-        filled = ink[low : round(rule.at) + reach + 1, start:end].mean(axis=1)
-        centre = low + int(np.argmax(filled)) if len(filled) and filled.max() > 0.5 else round(rule.at)
+        marks = ink[low : round(rule.at) + reach + 1, start:end]
+        filled = marks.mean(axis=1)
+        centre = low + _middle_of_most(filled) if len(filled) and filled.max() > 0.5 else round(rule.at)
         for row in range(max(0, centre - reach), min(len(target), centre + reach + 1)):
+            inside = low <= row < low + len(filled)
             # ragged rims belong to the line while they are dense; letters beside it are not
-            if abs(row - centre) <= half or (low <= row < low + len(filled) and filled[row - low] > 0.6):
+            if abs(row - centre) <= half or (inside and filled[row - low] > 0.6):
                 target[row, start:end] = paper
+            elif inside and abs(row - centre) <= half + _RIM_PX:
+                target[row, start:end][~marks[row - low]] = paper
+
+
+def _middle_of_most(filled: npt.NDArray[np.floating]) -> int:
+    """The middle of the rows that hold about as much ink as the fullest one."""
+    most = np.nonzero(filled >= 0.95 * filled.max())[0]
+    return int(most[len(most) // 2])
 
 
 def _level_rules(ink: Mask, length: int, gap: int, thickest: int, *, horizontal: bool) -> list[PixelRule]:

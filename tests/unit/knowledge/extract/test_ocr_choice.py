@@ -102,3 +102,8 @@ def test_a_doubtful_figure_is_not_found_inside_a_longer_one() -> None:
     assert stands_in("3", "휴가 3 일")
     assert not stands_in("3", "휴가 13 일, 3,000원")
     assert not stands_in("may", "maybe")
+
+
+def test_an_amount_with_points_for_commas_is_doubtful() -> None:
+    line = OcrLine((word("500.000", x0=100), word("1.5", x0=600)))
+    assert lay_out(OcrRecord("t", 2000, 1000, 300, 0, 0.0, (), (line,))).doubtful == ("500.000",)

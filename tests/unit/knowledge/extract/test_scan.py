@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from PIL import ImageFilter
 
 from knowledge.errors import NoText, UnreadableFile
 from knowledge.extract import extract, ocr_page, scan
@@ -130,3 +131,19 @@ def test_at_most_a_limited_number_of_pages_is_read(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(scan, "MAX_OCR_PAGES", 0)
     result = scan.read_scans(b"", [1], lambda number: pytest.fail("rendered"), name="a.pdf", folder=None)
     assert result.failed == {1: "only 0 pages of a file are read by OCR; split it"}
+
+
+@needs_tesseract
+def test_the_grey_rim_of_a_blurred_table_line_is_no_figure() -> None:
+    page = condolence_page()
+    page.image = page.image.filter(ImageFilter.GaussianBlur(3))
+    (rows,) = [block.rows for block in extract(page.encoded(), name="a.png").blocks if block.rows]
+    assert [row[1:] for row in rows] == [("경조금", "휴가"), ("500,000", "5"), ("250,000", "3")]
+
+
+@needs_tesseract
+def test_what_cannot_be_read_gives_an_error_and_no_garbage() -> None:
+    page = condolence_page()
+    page.image = page.image.filter(ImageFilter.GaussianBlur(6))
+    with pytest.raises(UnreadableFile, match=r"a\.png.*too blurred.*300 dpi"):
+        extract(page.encoded(), name="a.png")
