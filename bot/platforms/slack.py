@@ -39,7 +39,7 @@ from bot.platforms.slack_posts import OwnPost, SlackPosts, complete, reply_paylo
 from bot.platforms.slack_reading import SlackReading
 from bot.platforms.slack_socket import SlackSocket, build_app
 from bot.platforms.slack_stream import EditPace, NativeStreams, SlackStream
-from bot.platforms.slack_text import unescaped
+from bot.platforms.slack_text import own_text
 from bot.platforms.slack_watch import Health, SlackTiming, SlackWatch
 from bot.ports import PlatformState, Receive, ReplyStream
 from bot.types import Author, Command, Diagnosis, FeedbackGiven, Language, Message, Reply, ThreadRef
@@ -263,7 +263,7 @@ class SlackPlatform:
             author=Author(
                 id=identity.user_id if identity else "", display_name=identity.user if identity else "", is_bot=True
             ),
-            text=unescaped(str(message.get("text") or "")),
+            text=own_text(message),
             mentions_bot=False,
             is_direct=thread.channel_id.startswith("D"),
             attachments=(),

@@ -58,16 +58,17 @@ class CommandAnswers:
 
     async def private(self, thread: ThreadRef, user_id: str, part: Part) -> None:
         """Shows text to one person: in the channel or thread if the bot is there, else as a direct message."""
-        where: dict[str, Any] = {"channel": thread.channel_id, "user": user_id}
+        where: dict[str, Any] = {"channel": thread.channel_id}
         if thread.root_id:
             where["thread_ts"] = thread.root_id
-        if not thread.channel_id.startswith("D"):
-            try:
-                await self._send("chat_postEphemeral", part, **where)
-                return
-            except SlackRefusal as error:
-                log.info("slack.ephemeral_refused", reason=error.code)
-        await self.direct(user_id, part)
+        try:
+            if thread.channel_id.startswith("D"):
+                await self._send("chat_postMessage", part, **where)
+            else:
+                await self._send("chat_postEphemeral", part, user=user_id, **where)
+        except SlackRefusal as error:
+            log.info("slack.private_answer_refused", reason=error.code)
+            await self.direct(user_id, part)
 
     async def direct(self, user_id: str, part: Part) -> str:
         """Posts a direct message and returns "channel:ts"."""

@@ -39,6 +39,7 @@ FAILURES: tuple[tuple[type[Exception], Failure], ...] = (
     (aiohttp.ContentTypeError, "garbled"),
     (aiohttp.ClientPayloadError, "connection"),
     (aiohttp.ClientError, "connection"),
+    (aiohttp.WebSocketError, "connection"),
     (json.JSONDecodeError, "garbled"),
     (UnicodeDecodeError, "garbled"),
     (AttributeError, "garbled"),  # the client reads a text/plain answer with status 200 as if it were JSON

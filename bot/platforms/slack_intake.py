@@ -7,8 +7,9 @@ acknowledged without being read a second time. What cannot be saved raises, so t
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import structlog
@@ -49,7 +50,7 @@ class SlackIntake:
         self._identity = identity
         self._heard = heard
         self._saved: OrderedDict[str, None] = OrderedDict()
-        self._saving: dict[str, asyncio.Lock] = {}
+        self._turns = _Turns()
         self.receive: Receive | None = None
 
     async def event(self, event: Json) -> None:
@@ -67,19 +68,15 @@ class SlackIntake:
         """Saves a message; whether it was new as far as this run knows."""
         identity = self._require_identity()
         key = _key_of(event, channel)
-        lock = self._saving.setdefault(key, asyncio.Lock())
-        try:
-            async with lock:  # the second of a pair waits for the first, and is acknowledged only if that was saved
-                if key in self._saved:
-                    return False
-                message = await self._messages.message(event, channel=channel, identity=identity, addressed=addressed)
-                if message is None:
-                    return False
-                await self._require_receive()(message)
-                self._remember(key)
-        finally:
-            if not lock.locked():
-                self._saving.pop(key, None)
+        thread = f"{channel}:{event.get('thread_ts') or event.get('ts')}"
+        async with self._turns.of(thread):  # the second of a pair sees whether the first was saved
+            if key in self._saved:
+                return False
+            message = await self._messages.message(event, channel=channel, identity=identity, addressed=addressed)
+            if message is None:
+                return False
+            await self._require_receive()(message)
+            self._remember(key)
         await self._heard(message)
         return True
 
@@ -155,6 +152,26 @@ class SlackIntake:
         if identity is None:
             raise PlatformError("It is not known yet who the bot is on Slack; Slack delivers it again.")
         return identity
+
+
+class _Turns:
+    """Lets one after the other through, in the order of their coming, within each thread."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._users: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def of(self, thread: str) -> AsyncIterator[None]:
+        self._users[thread] += 1
+        lock = self._locks.setdefault(thread, asyncio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            self._users[thread] -= 1
+            if not self._users[thread]:
+                del self._users[thread], self._locks[thread]
 
 
 def _key_of(event: Json, channel: str) -> str:

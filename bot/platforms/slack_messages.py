@@ -48,6 +48,7 @@ class SlackMessages:
     def __init__(self, api: SlackApi) -> None:
         self._api = api
         self._people: OrderedDict[str, Person] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[Person]] = {}
 
     async def message(
         self, event: Json, *, channel: str, identity: Identity, addressed: bool = False, read_files: bool = True
@@ -85,7 +86,7 @@ class SlackMessages:
             return self._people[user_id]
         try:
             async with asyncio.timeout(NAME_TIMEOUT_S):
-                found = await self._ask(user_id)
+                found = await asyncio.shield(self._asked(user_id))
         except (PlatformError, TimeoutError) as error:
             log.info("slack.name_unknown", user=user_id, reason=str(error))
             return Person(name=user_id, is_bot=user_id.startswith("B"))
@@ -93,6 +94,19 @@ class SlackMessages:
         while len(self._people) > NAMES_KEPT:
             self._people.popitem(last=False)
         return found
+
+    def _asked(self, user_id: str) -> asyncio.Task[Person]:
+        """The question about a user that is under way: many messages of one person need one answer."""
+        task = self._asking.get(user_id)
+        if task is None:
+            task = self._asking[user_id] = asyncio.create_task(self._ask(user_id))
+            task.add_done_callback(lambda done: self._forget(user_id, done))
+        return task
+
+    def _forget(self, user_id: str, done: asyncio.Task[Person]) -> None:
+        self._asking.pop(user_id, None)
+        if not done.cancelled():
+            done.exception()  # whoever still waits is told; that nobody does is no error
 
     async def _ask(self, user_id: str) -> Person:
         if user_id.startswith("B"):

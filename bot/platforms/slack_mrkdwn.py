@@ -14,7 +14,8 @@ from bot.platforms.slack_text import escaped
 MAX_ROWS = 100  # of a table that Slack draws
 MAX_COLUMNS = 20
 MAX_TABLE_CHARS = 10_000
-CELL_CHARS = 60  # of a table that is set in code
+MOST_GROWTH = 1.15  # by aligning
+MIN_TABLE_CHARS = 300
 
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 
@@ -48,7 +49,10 @@ def plain_tables(markdown: str, *, keep: int) -> str:
         if kept < keep and _is_drawn(rows):
             kept += 1
             continue
-        replacements.append((start, stop, aligned(rows)))
+        text = aligned(rows)
+        if len(text) > MOST_GROWTH * sum(map(len, lines[start:stop])) + MIN_TABLE_CHARS:
+            text = "\n".join(" | ".join(map(_cell, row)) for row in rows)  # one long cell would blow up every row
+        replacements.append((start, stop, text))
     for start, stop, text in reversed(replacements):  # from the end, so that line numbers stay true
         lines[start:stop] = ["```", *text.split("\n"), "```"]
     return "\n".join(lines)
@@ -64,8 +68,8 @@ def aligned(rows: list[list[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    plain = re.sub(r"\*\*|__|`|<br\s*/?>", lambda match: " " if match[0].startswith("<") else "", text).strip()
-    return plain if len(plain) <= CELL_CHARS * 4 else f"{plain[: CELL_CHARS * 4 - 1]}…"
+    """A cell without marks of style, which code would show as they are."""
+    return re.sub(r"\*\*|__|`|<br\s*/?>", lambda mark: " " if mark[0].startswith("<") else "", text).strip()
 
 
 def _padded(text: str, width: int) -> str:

@@ -93,7 +93,7 @@ class SlackPosts:
         return messages
 
     async def own(self, thread: ThreadRef, delivery_id: str) -> list[OwnPost]:
-        """The bot's posts that answer a delivery, by part."""
+        """The bot's posts that answer a delivery, by part, and behind them streams that were never stopped."""
         asked = delivery_id.removeprefix(f"{thread.channel_id}:")
         after = asked if _is_ts(asked) else None
         identity = self._identity()
@@ -105,7 +105,7 @@ class SlackPosts:
                 found.append(_own_post(message, payload))
             elif _may_be_stray(message, identity, after, thread):
                 strays.append(OwnPost(ts=str(message["ts"])))
-        return sorted(found, key=lambda post: (post.part, post.ts)) or strays
+        return [*sorted(found, key=lambda post: (post.part, post.ts)), *strays]
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class SlackPosts:
 
     async def edit(self, post_id: str, reply: Reply) -> None:
         """Puts another text in place of a reply. Raises PlatformError when its first post cannot be changed."""
-        own = await self.own(reply.thread, reply.delivery_id)
+        own = [post for post in await self.own(reply.thread, reply.delivery_id) if post.parts]
         if post_id not in {post.ts for post in own}:
             own = [OwnPost(ts=post_id)]
         await self._write_parts(reply, own, keep_first=True)

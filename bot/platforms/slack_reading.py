@@ -96,19 +96,22 @@ class SlackReading:
         while len(self._threads) > THREADS_KEPT:
             self._threads.pop(next(iter(self._threads)))
 
-    async def flush(self, *, now: bool = False) -> None:
-        """Writes down how far has been read, at most every few seconds; also that the connection still works."""
+    async def flush(self, quiet_s: float = 0.0, *, now: bool = False) -> None:
+        """Writes down how far has been read, at most every few seconds, and when Slack was last heard: `quiet_s` ago.
+
+        That nothing comes is no proof that nothing was said: a quiet time is read again after the next gap.
+        """
         moment = self._clock().timestamp()
         pause = FLUSH_EVERY_S if self._changed else ALIVE_EVERY_S
         if not self._caught_up or (not now and moment - self._flushed_at < pause):
             return
         self._flushed_at, self._changed = moment, False
         position = await self._load()
-        position.alive_at = moment
+        position.alive_at = max(position.alive_at or 0.0, moment - quiet_s)
         for channel, ts in self._read.items():
             position.channels[channel] = max(position.channels.get(channel, ts), ts)
         position.threads = dict(self._threads)
-        stored = {"alive_at": moment, "channels": position.channels, "threads": position.threads}
+        stored = {"alive_at": position.alive_at, "channels": position.channels, "threads": position.threads}
         await asyncio.to_thread(self._state.put, _KEY, json.dumps(stored))
 
     async def catch_up(self, intake: SlackIntake) -> bool:

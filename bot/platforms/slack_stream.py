@@ -88,6 +88,8 @@ class SlackStream:
         self._earlier = earlier
         self._ts: str | None = earlier[0].ts if earlier else None
         self._certain = earlier is not None  # whether the posts that answer this delivery are all known
+        self._covers_answer = any(post.final for post in earlier or ())  # parts of an answer stand there already
+        self._lost = False  # whether the first post may stand there without its id being known: no second one then
         self._streaming = False  # by Slack's own means
         self._sent_chars = 0  # of the text, to Slack's own stream
         self._text = ""
@@ -124,7 +126,7 @@ class SlackStream:
 
     async def _show(self, part: Part) -> None:
         """Shows a text now if that is possible; a failure keeps what is shown and is mended by the next text."""
-        if self._pace.is_held:
+        if self._pace.is_held or self._covers_answer or self._lost:
             return
         try:
             if self._ts is None:
@@ -143,6 +145,8 @@ class SlackStream:
         elif isinstance(error, SlackRefusal) and error.code in UNCHANGEABLE:
             self._ts, self._earlier = None, None
             self._certain = False
+        elif self._ts is None and not isinstance(error, SlackRefusal):
+            self._lost = True
         log.info("slack.not_shown_yet", delivery=self._delivery_id, reason=str(error))
 
     # --- Slack's own streaming ----------------------------------------------------------------
@@ -164,7 +168,7 @@ class SlackStream:
     async def _stream_on(self) -> None:
         """Sends what is new to Slack's stream; leaves `_streaming` false when that is not possible."""
         fresh = safe_markdown(self._text[self._sent_chars : PART_CHARS])
-        if not fresh:
+        if not fresh or self._lost or self._pace.is_held:
             return
         call, channel = self._native.api.call, self._thread.channel_id
         try:
@@ -188,6 +192,8 @@ class SlackStream:
         except PlatformError as error:
             if isinstance(error, RateLimited):
                 self._pace.hold(error.retry_after_s)
+            elif self._ts is None:
+                self._lost = True
             self._streaming = self._streaming and not isinstance(error, Unreachable)
             log.info("slack.not_shown_yet", delivery=self._delivery_id, reason=str(error))
 

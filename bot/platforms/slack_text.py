@@ -47,6 +47,12 @@ def readable(raw: str, *, names: Mapping[str, str], bot_user_id: str) -> str:
     return unescaped(_TOKEN.sub(lambda match: _token(match[1], names), text)).strip()
 
 
+def own_text(message: Json) -> str:
+    """What a post of the bot says. Its `text` repeats its blocks as they were written, but only up to some length."""
+    text = unescaped(str(message.get("text") or ""))
+    return text if not text.endswith("…") else unescaped(raw_text({"blocks": message.get("blocks")})) or text
+
+
 def unescaped(text: str) -> str:
     """Slack escapes exactly these three."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace(_INVISIBLE, "")
@@ -146,9 +152,9 @@ def _rich(element: Json, depth: int) -> str:
         return ""
     kind, children = element.get("type"), list(_dicts(element.get("elements")))
     if kind == "rich_text_list":
-        indent = "  " * min(int(element.get("indent") or 0), 8)
+        indent = "  " * min(_number(element.get("indent")), 8)
         ordered = element.get("style") == "ordered"
-        first = int(element.get("offset") or 0) + 1
+        first = _number(element.get("offset")) + 1
         marks = (f"{number}." if ordered else "•" for number in range(first, first + len(children)))
         return "\n".join(
             f"{indent}{mark} {_rich(child, depth + 1)}" for mark, child in zip(marks, children, strict=True)
@@ -236,6 +242,10 @@ def _plain(text: str) -> str:
     """What makes two wordings of the same text equal: no blanks, no marks of style, notation without its labels."""
     text = unescaped(re.sub(r"<([^|<>]*)\|[^<>]*>", r"<\1>", text))
     return re.sub(r"[\s*_~`>•]", "", text).casefold()
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _sequence(value: object) -> Sequence[Any]:

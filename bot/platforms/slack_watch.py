@@ -94,13 +94,14 @@ class SlackWatch:
     """`run` goes on until `stop`.
 
     `identify` asks who the bot is, `build` makes a new app with a new connection (None in HTTP mode, where Slack comes
-    to the bot), `catch_up` reads what was missed and says whether that is complete, `alive` is told at every check.
+    to the bot), `catch_up` reads what was missed and says whether that is complete, `alive` is told at every check for
+    how long nothing has come.
     """
 
     def __init__(
         self, *, timing: SlackTiming, health: Health, monotonic: Callable[[], float],
         identify: Callable[[], Awaitable[Identity]], build: Callable[[Identity], SlackSocket | None],
-        catch_up: Callable[[], Awaitable[bool]], alive: Callable[[], Awaitable[None]],
+        catch_up: Callable[[], Awaitable[bool]], alive: Callable[[float], Awaitable[None]],
     ) -> None:  # fmt: skip
         self._timing = timing
         self._health = health
@@ -156,6 +157,7 @@ class SlackWatch:
         while await self._rest(self._timing.check_every_s):
             if socket is not None and (death := self._death_of(socket)) is not None:
                 log.warning("slack.socket_replaced", reason=death)
+                self._health.down("The connection to Slack was lost and is built anew.")
                 return
             now = self._monotonic()
             if now - auth_at >= auth_pause:
@@ -168,7 +170,7 @@ class SlackWatch:
             if not caught_up and now >= retry_at:
                 caught_up = await self._try_to_catch_up()
                 retry_at = now + self._timing.auth_every_s
-            await self._note_alive()
+            await self._note_alive(socket.quiet_s() if socket else 0.0)
 
     def _death_of(self, socket: SlackSocket) -> str | None:
         """Why a connection must be replaced; None while it lives."""
@@ -203,9 +205,9 @@ class SlackWatch:
             log.warning("slack.not_caught_up", reason=str(error))
             return False
 
-    async def _note_alive(self) -> None:
+    async def _note_alive(self, quiet_s: float) -> None:
         try:
-            await self._alive()
+            await self._alive(quiet_s)
         except BotError as error:
             log.warning("slack.cursor_not_kept", reason=str(error))
 
