@@ -28,6 +28,7 @@ from knowledge.ingest_generation import (
     remove_retired,
     wanted_spaces,
 )
+from knowledge.ingest_moves import carry_moves
 from knowledge.ingest_parts import complete_parts, discover, record_parts, record_skipped
 from knowledge.ingest_plan import SyncPlan, make_plan
 from knowledge.ingest_prepare import PrepareTask, failed, failed_item, prepare
@@ -98,6 +99,7 @@ class SourceSync:
         known = {g.id: self._catalog.known_documents(g.id) for g in generations}
         plan = make_plan(discovery, known, generations, force=force)
         outcome = _Outcome(problems=problems)
+        plan = plan if force else self._carry_moves(plan, discovery, outcome)
         self._delete_gone(plan, outcome, moved=False)
         self._keep_revisions(plan, discovery)
         self._read(plan, discovery.revision, outcome)
@@ -150,6 +152,22 @@ class SourceSync:
                 f"include and exclude say; run `haechi ingest --source {name} --force` if it is meant to be empty"
             )
         return discovery
+
+    def _carry_moves(self, plan: SyncPlan, discovery: Discovery, outcome: _Outcome) -> SyncPlan:
+        if self._config.kind != "repository" or not plan.moved:
+            return plan
+        plan, moved = carry_moves(
+            self._catalog,
+            plan,
+            source=self._config.name,
+            revision=discovery.revision,
+            clock=self._tools.clock,
+            on_step=self._tools.on_step,
+            should_stop=self._should_stop,
+        )
+        outcome.processed |= moved.uris
+        outcome.removed_ids |= moved.removed_ids
+        return plan
 
     # --- reading ----------------------------------------------------------------------------------
 
