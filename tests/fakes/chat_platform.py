@@ -137,6 +137,7 @@ class FakePlatform:
             await self._closed.wait()
         finally:
             self._receive = None
+            self._closed.clear()  # listened to again, it is open again
 
     async def fetch_thread(self, thread: ThreadRef, limit: int) -> Sequence[Message]:
         shown = [item for item in self._threads.get(thread, []) if isinstance(item, Message) or item.reply.final]
