@@ -27,6 +27,7 @@ from knowledge.chunking.code_definitions import (
 )
 from knowledge.chunking.code_grammar import Grammar
 from knowledge.chunking.code_grammars import grammar_of, language
+from knowledge.chunking.code_roles import roles_of
 from knowledge.chunking.code_text import PART_CHARS, index_text, join_lines, split_lines, split_rows, words_of
 from knowledge.chunking.code_windows import chunk_plain
 from knowledge.types import CallSite, ChunkDraft
@@ -182,7 +183,9 @@ class _FileChunker:
         return ChunkDraft(
             kind="definition",
             text=text,
-            index_text=index_text(self._uri, definition.qualified, text, kind=definition.kind),
+            index_text=index_text(
+                self._uri, definition.qualified, text, kind=definition.kind, roles=_roles_of(definition)
+            ),
             group=group,
             symbol=definition.qualified,
             symbol_kind=definition.kind,
@@ -264,6 +267,10 @@ class _FileChunker:
 
     def _chars(self, first: int, last: int) -> int:
         return sum(len(line) + 1 for line in self._lines[first : last + 1])
+
+
+def _roles_of(definition: Definition) -> str:
+    return roles_of(definition.annotations, definition.parent.annotations if definition.parent else "")
 
 
 def _with_modifiers(definition: Definition, calls: tuple[CallSite, ...]) -> tuple[CallSite, ...]:

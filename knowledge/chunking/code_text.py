@@ -47,13 +47,13 @@ def signature_of(text: str) -> str:
     return line if len(line) <= _SIGNATURE_CHARS else line[:_SIGNATURE_CHARS] + " …"
 
 
-def index_text(uri: str, name: str, text: str, *, kind: str = "") -> str:
-    """What is embedded and tokenised: path, kind and qualified name, the name in words, then the text itself."""
+def index_text(uri: str, name: str, text: str, *, kind: str = "", roles: str = "") -> str:
+    """What is embedded and tokenised: path, kind and qualified name, the name in words, its roles, then the text."""
     head = f"{kind} {name}".strip()
     words = words_of(name)
     if words and words != name.lower():
         head = f"{head}: {words}"
-    return "\n".join(part for part in (uri, head, text) if part)
+    return "\n".join(part for part in (uri, head, roles, text) if part)
 
 
 def split_rows(
