@@ -30,6 +30,7 @@ from knowledge.types import ToolStatus
 
 SWEEP_EVERY_S = 300.0  # what the socket did not deliver although it looks well
 SWEEP_BEHIND_S = 30.0
+MAX_REACTIONS = 1000  # that wait to be looked up
 EVENTS: Mapping[str, MessageEvent] = {"posted": "posted", "post_edited": "edited", "post_deleted": "deleted"}
 
 Json = dict[str, Any]
@@ -72,6 +73,7 @@ class MattermostPlatform:
         self._conditions: Conditions | None = None
         self._receive: Receive | None = None
         self._closed = asyncio.Event()
+        self._felt: asyncio.Queue[Json] = asyncio.Queue(MAX_REACTIONS)
         self.rest = MattermostRest(
             options.url, options.token, timeout_s=options.request_timeout_s, ca_file=options.ca_file,
             now_s=lambda: clock().timestamp(), retry_wait_s=options.retry_wait_s,
@@ -108,7 +110,8 @@ class MattermostPlatform:
         self._receive = receive
         try:
             async with asyncio.TaskGroup() as tasks:
-                parts = [tasks.create_task(part) for part in (self._socket.run(), self._dispatch(), self._sweep())]
+                running = (self._socket.run(), self._dispatch(), self._sweep(), self._feel(), self._directory.run())
+                parts = [tasks.create_task(part) for part in running]
                 await self._closed.wait()
                 await self._socket.close()
                 for part in parts:
@@ -154,8 +157,8 @@ class MattermostPlatform:
                 await self._hear(post, EVENTS[event.name], sender=str(event.data.get("sender_name") or ""))
         elif event.name == "reaction_added":
             reaction = post_of(event.data, "reaction")
-            if reaction is not None:
-                await self._feel(reaction)
+            if reaction is not None and vote_of(str(reaction.get("emoji_name", ""))) and not self._felt.full():
+                self._felt.put_nowait(reaction)
 
     async def _hear(self, post: Json, event: MessageEvent, *, sender: str) -> None:
         if event != "posted":
@@ -195,8 +198,16 @@ class MattermostPlatform:
             event=event,
         )
 
-    async def _feel(self, reaction: Json) -> None:
-        """A reaction on an answer is a vote."""
+    async def _feel(self) -> None:
+        """Reactions on answers are votes. They are looked up apart from messages, which must not wait for them."""
+        while True:
+            reaction = await self._felt.get()
+            try:
+                await self._vote(reaction)
+            except (BotError, KeyError, TypeError) as error:
+                log.error("mattermost.vote_lost", reason=str(error))
+
+    async def _vote(self, reaction: Json) -> None:
         own = (await self._ready()).own
         vote, user_id = vote_of(str(reaction.get("emoji_name", ""))), str(reaction.get("user_id", ""))
         if vote is None or user_id == own.id or self._receive is None:

@@ -216,7 +216,8 @@ class CatchUp:
         if len(listing.get("order") or ()) >= SINCE_CAP or (not posts and expected):
             posts, cut = await self._paged(channel_id, since_ms)
         ordered = sorted(posts, key=lambda post: (int(post.get("create_at") or 0), str(post["id"])))
-        return ordered[-self._max_posts :], cut or len(ordered) > self._max_posts
+        left_out = max(len(ordered) - self._max_posts, 0)
+        return ordered[left_out:], cut or left_out > 0
 
     async def _paged(self, channel_id: str, since_ms: int) -> tuple[list[Json], bool]:
         """Backwards from the newest post; pages are taken by post id, because new posts shift numbered ones."""

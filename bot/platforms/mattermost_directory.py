@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,7 @@ from bot.types import Attachment, Author
 
 PERSON_KNOWN_S = 3600.0
 MAX_KNOWN = 5000
+FILES_WITHIN_S = 10.0
 ANY_TEAM = "_redirect"  # the web app turns it into a team of whoever opens the address
 
 Json = dict[str, Any]
@@ -42,6 +44,8 @@ class Directory:
         self._teams = frozenset(teams)
         self._monotonic = monotonic
         self._people: OrderedDict[str, tuple[float, Author]] = OrderedDict()
+        self._wanted: set[str] = set()
+        self._asked_for = asyncio.Event()
         self._channels: dict[str, Json] = {}
         self._team_names: dict[str, str] = {}
         self._reply_ids: OrderedDict[str, str | None] = OrderedDict()
@@ -102,14 +106,30 @@ class Directory:
         return author_of(post, person.display_name, is_bot_account=person.is_bot)
 
     async def person(self, user_id: str, *, otherwise: str = "") -> Author:
+        """Whoever has this id. With another name at hand nobody waits: the right one is there the next time."""
         known = self._people.get(user_id)
         if known is not None and self._monotonic() - known[0] < PERSON_KNOWN_S:
             return known[1]
+        if known is not None or otherwise:
+            self._wanted.add(user_id)
+            self._asked_for.set()
+            return known[1] if known is not None else Author(id=user_id, display_name=otherwise, is_bot=False)
+        return await self._look_up(user_id) or Author(id=user_id, display_name=user_id, is_bot=False)
+
+    async def run(self) -> None:
+        """Looks up, one after the other, the people that were met, until cancelled."""
+        while True:
+            await self._asked_for.wait()
+            self._asked_for.clear()
+            while self._wanted:
+                await self._look_up(self._wanted.pop())
+
+    async def _look_up(self, user_id: str) -> Author | None:
         try:
             user = await self._rest.user(user_id)
         except PlatformError as error:
             log.warning("mattermost.person_unknown", user=user_id, reason=str(error))
-            return known[1] if known else Author(id=user_id, display_name=otherwise or user_id, is_bot=False)
+            return None
         author = Author(id=user_id, display_name=_display_name(user), is_bot=user.get("is_bot") is True)
         self._people[user_id] = (self._monotonic(), author)
         _keep_latest(self._people)
@@ -134,12 +154,22 @@ class Directory:
             except PlatformError as error:
                 log.warning("mattermost.files_unknown", post=post.get("id"), reason=str(error))
                 infos = [{"name": f"file {number}"} for number, _ in enumerate(post["file_ids"], 1)]
-        found: list[Attachment] = []
-        for number, info in enumerate(infos):
-            name = str(info.get("name") or "file")
-            text = await self._text(info) if number < MAX_FILES and is_readable_file(info) else None
-            found.append(Attachment(name=name, media_type=str(info.get("mime_type") or ""), text=text))
-        return found
+        readable = [info for info in infos if is_readable_file(info)][:MAX_FILES]
+        texts: dict[int, str | None] = {}
+        try:
+            async with asyncio.timeout(FILES_WITHIN_S):  # other questions wait meanwhile
+                for info in readable:
+                    texts[id(info)] = await self._text(info)
+        except TimeoutError:
+            log.warning("mattermost.files_too_slow", post=post.get("id"))
+        return [
+            Attachment(
+                name=str(info.get("name") or "file"),
+                media_type=str(info.get("mime_type") or ""),
+                text=texts.get(id(info)),
+            )
+            for info in infos
+        ]
 
     async def _text(self, info: Mapping[str, Any]) -> str | None:
         if not info.get("id"):

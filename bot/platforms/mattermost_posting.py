@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from bot.types import Reply, ThreadRef
 POST_LIMIT_CHARS = 16_383  # code points, as the server counts
 EDIT_EVERY_S = 1.0
 AFTER_FAILED_EDIT_S = 5.0
+ATTEMPTS_WITH_ONE_ID = 3
 EMPTY = "…"
 
 Json = dict[str, Any]
@@ -38,6 +39,14 @@ class Conditions:
 
     own: Own
     limit_chars: int = POST_LIMIT_CHARS
+
+
+@dataclass(slots=True)
+class Standing:
+    """The bot's posts that answer one delivery: by number of their part, and those that a kill left over."""
+
+    parts: dict[int, Json] = field(default_factory=dict)
+    surplus: list[Json] = field(default_factory=list)
 
 
 class Replies:
@@ -60,13 +69,13 @@ class Replies:
 
     async def post(self, reply: Reply) -> str:
         """The id of the first post of the reply; what an earlier attempt left is continued. Raises PlatformError."""
-        return await self._settle(reply, await self.parts(reply.thread, reply.delivery_id))
+        return await self._settle(reply, await self.standing(reply.thread, reply.delivery_id))
 
     async def edit(self, post_id: str, reply: Reply) -> None:
         """Raises PlatformError, also when there is no such post of the bot."""
-        standing = await self.parts(reply.thread, reply.delivery_id)
-        if 1 not in standing or standing[1]["id"] != post_id:
-            standing = {1: {"id": post_id}}
+        standing = await self.standing(reply.thread, reply.delivery_id)
+        if 1 not in standing.parts or standing.parts[1]["id"] != post_id:
+            standing = Standing(parts={1: {"id": post_id}})
         await self._settle(reply, standing, may_post_anew=False)
 
     def stream(
@@ -77,23 +86,23 @@ class Replies:
     async def find_own(self, thread: ThreadRef, delivery_id: str) -> str | None:
         """The id of the first post of a reply that stands there to its last part."""
         try:
-            standing = await self.parts(thread, delivery_id)
+            parts = (await self.standing(thread, delivery_id)).parts
         except Refused as error:
             if error.status == 404:  # the thread was deleted
                 return None
             raise
-        noted = {number: own_part(post, self.conditions().own.id) for number, post in standing.items()}
+        noted = {number: own_part(post, self.conditions().own.id) for number, post in parts.items()}
         first = noted.get(1)
         if first is None or not first.final:
             return None
         complete = all((part := noted.get(n)) is not None and part.final for n in range(1, first.parts + 1))
-        return str(standing[1]["id"]) if complete else None
+        return str(parts[1]["id"]) if complete else None
 
-    async def parts(self, thread: ThreadRef, delivery_id: str) -> dict[int, Json]:
-        """Number of the part -> the bot's post that stands for it in the thread."""
+    async def standing(self, thread: ThreadRef, delivery_id: str) -> Standing:
+        """What of a reply the thread holds. Raises PlatformError."""
         if not thread.root_id:
-            return {}
-        return self._parts_of(await self.rest.thread(thread.root_id), delivery_id)
+            return Standing()
+        return self._standing_in(await self.rest.thread(thread.root_id), delivery_id)
 
     async def reply_id_of(self, post: Mapping[str, Any]) -> str | None:
         """The id under which a reply is known, for any of its finished posts; None for other posts."""
@@ -103,28 +112,38 @@ class Replies:
         if noted.part == 1:
             return str(post["id"])
         listing = await self.rest.thread(str(post.get("root_id") or post["id"]))
-        first = self._parts_of(listing, noted.delivery_id).get(1)
+        first = self._standing_in(listing, noted.delivery_id).parts.get(1)
         return str(first["id"]) if first else None
 
-    def _parts_of(self, listing: Json, delivery_id: str) -> dict[int, Json]:
+    def _standing_in(self, listing: Json, delivery_id: str) -> Standing:
+        """Of two posts for one part the finished one counts, else the earlier."""
         own_id = self.conditions().own.id
-        found: dict[int, Json] = {}
+        found = Standing()
+        finished: set[int] = set()
         posts = (listing.get("posts") or {}).values()
         for post in sorted(posts, key=lambda post: (int(post.get("create_at") or 0), str(post.get("id")))):
             noted = own_part(post, own_id)
-            if noted is not None and noted.delivery_id == delivery_id and not is_gone(post):
-                found.setdefault(noted.part, post)
+            if noted is None or noted.delivery_id != delivery_id or is_gone(post):
+                continue
+            earlier = found.parts.get(noted.part)
+            if earlier is None or (noted.final and noted.part not in finished):
+                found.parts[noted.part] = post
+                found.surplus += [earlier] if earlier is not None else []
+            else:
+                found.surplus.append(post)
+            if noted.final:
+                finished.add(noted.part)
         return found
 
     # --- one reply ------------------------------------------------------------------------------
 
-    async def _settle(self, reply: Reply, standing: Mapping[int, Json], *, may_post_anew: bool = True) -> str:
+    async def _settle(self, reply: Reply, standing: Standing, *, may_post_anew: bool = True) -> str:
         """Makes the thread hold exactly the parts of `reply`, in order; returns the id of the first."""
         texts = split_markdown(full_markdown(reply), self.conditions().limit_chars) or [EMPTY]
         ids: list[str] = []
         for number, text in enumerate(texts, 1):
             props = self._props(reply, number, len(texts))
-            post = standing.get(number)
+            post = standing.parts.get(number)
             if post is None:
                 ids.append(await self.create(reply.thread, reply.delivery_id, number, text, props))
                 continue
@@ -139,9 +158,9 @@ class Replies:
                 log.warning("mattermost.edit_refused", post=post["id"], reason=str(error))
                 ids.append(await self.create(reply.thread, reply.delivery_id, number, text, props, anew=True))
                 await self._remove(str(post["id"]))
-        for number, post in standing.items():
-            if number > len(texts):
-                await self._remove(str(post["id"]))
+        surplus = [post for number, post in standing.parts.items() if number > len(texts)]
+        for post in [*surplus, *standing.surplus]:
+            await self._remove(str(post["id"]))
         return ids[0]
 
     async def create(
@@ -149,15 +168,17 @@ class Replies:
     ) -> str:
         """The id of a new post. Before another attempt the thread is looked at: the first one may have arrived.
 
-        The server itself answers with the same post when a `pending_post_id` comes again within 30 s.
+        The server itself answers with the same post when a `pending_post_id` comes again within 30 s, and fails when
+        that post was deleted meanwhile: late attempts take another id.
         """
-        fields = self._fields(thread, delivery_id, number, text, props, anew=anew)
         async for attempt in self.rest.attempts():
             with attempt:
                 if attempt.num > 1 and not anew:
-                    arrived = (await self.parts(thread, delivery_id)).get(number)
+                    arrived = (await self.standing(thread, delivery_id)).parts.get(number)
                     if arrived is not None:
                         return await self._matching(arrived, text, props)
+                other_id = anew or attempt.num > ATTEMPTS_WITH_ONE_ID
+                fields = self._fields(thread, delivery_id, number, text, props, anew=other_id)
                 return await self._matching(await self.rest.create_post_once(fields), text, props)
         raise AssertionError("stamina ends with a result or an error")
 
@@ -267,5 +288,5 @@ class MattermostStream:
 
     async def _standing(self) -> str | None:
         """The post that an earlier attempt left open."""
-        post = (await self._replies.parts(self._thread, self._delivery_id)).get(1)
+        post = (await self._replies.standing(self._thread, self._delivery_id)).parts.get(1)
         return str(post["id"]) if post else None

@@ -150,7 +150,7 @@ class MattermostRest:
         return _object(await self.once("who am I", lambda d: d.users.get_user("me")))
 
     async def user(self, user_id: str) -> Json:
-        return _object(await self.safely("look up a person", lambda d: d.users.get_user(user_id)))
+        return _object(await self.once("look up a person", lambda d: d.users.get_user(user_id)))
 
     async def client_config(self) -> Json:
         """What the server tells its clients: SiteURL, MaxPostSize, PostEditTimeLimit ... as texts."""

@@ -209,7 +209,10 @@ class MattermostEmulator:
         pending = str(body.get("pending_post_id") or "")
         seen = self._pending.get(pending)
         if pending and seen is not None and time.monotonic() - seen[1] < PENDING_S:
-            return self._json({**self.state.posts[seen[0]], "pending_post_id": ""}, 201)
+            known = self.state.posts[seen[0]]
+            if known["delete_at"]:
+                raise Refusal(500, "api.post.deduplicate_create_post.failed_to_get", "Failed to fetch original post.")
+            return self._json({**known, "pending_post_id": ""}, 201)
         post = self.state.create_post(user, body)
         if pending:
             self._pending[pending] = (post["id"], time.monotonic())

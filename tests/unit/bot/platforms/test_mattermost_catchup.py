@@ -182,3 +182,13 @@ async def test_events_that_the_socket_never_sent_are_found_by_the_regular_look()
         connection.sent.pop()
         connection.next_seq -= 1  # as if it never had been sent
         await until(lambda: b.texts == ["아무도 말해 주지 않은 말"])
+
+
+async def test_catching_up_can_be_switched_off():
+    async with bench(listening=False, catch_up_messages=0) as b:
+        b.ask("@helperbot 하나")
+        await b.start()
+        b.ask("@helperbot 둘")
+        await until(lambda: b.messages)
+        await quiet()
+        assert b.texts == ["둘"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from bot.platforms.mattermost_messages import Own, author_of, decoded, flattened_attachments, message_of
@@ -137,10 +139,14 @@ async def test_a_file_that_cannot_be_read_does_not_keep_the_question_back():
 
 async def test_people_are_called_by_the_name_they_chose_and_looked_up_once():
     async with bench() as b:
-        for number in range(3):
-            b.ask(f"@helperbot {number}")
+        b.ask("@helperbot 하나")
+        await until(lambda: b.messages)
+        assert b.messages[0].author.display_name == "alice"  # nobody waits for a name
+        await until(lambda: b.platform._directory._people)
+        b.ask("@helperbot 둘")
+        b.ask("@helperbot 셋")
         await until(lambda: len(b.messages) == 3)
-        assert {m.author.display_name for m in b.messages} == {"앨리스"}
+        assert {m.author.display_name for m in b.messages[1:]} == {"앨리스"}
         asked = [path for _, path, _ in b.server.requests if path == f"/users/{b.server.state.alice}"]
         assert len(asked) == 1
 
@@ -185,3 +191,12 @@ async def test_addresses_lead_to_the_post_in_its_team():
         said = b.ask()
         await until(lambda: b.messages)
         assert b.platform.permalink(b.thread(said), said["id"]) == f"{b.server.url}/acme/pl/{said['id']}"
+
+
+async def test_a_question_is_heard_while_names_and_files_cannot_be_read():
+    gate = asyncio.Event()
+    async with bench(request_timeout_s=60) as b:
+        b.server.fail("GET", f"/users/{b.server.state.alice}", hold=gate, status=0)
+        b.ask()
+        await until(lambda: b.messages, limit_s=1)
+        gate.set()

@@ -201,9 +201,22 @@ async def test_a_post_that_somebody_deleted_meanwhile_is_written_anew():
         stream = b.platform.stream(b.thread(asked), f"mattermost:{asked['id']}")
         await stream.append("연차는 ")
         b.server.state.delete_post(b.server.state.bot, own(b, asked)[0]["id"])
-        b.server._pending.clear()
         await stream.finish(b.reply(asked))
         assert [p["message"] for p in own(b, asked)] == ["15일입니다. [1]"]
+
+
+async def test_what_a_kill_left_beside_a_finished_answer_is_taken_away_and_not_taken_for_it():
+    async with bench() as b:
+        asked = b.ask()
+        stream = b.platform.stream(b.thread(asked), f"mattermost:{asked['id']}")
+        await stream.append("연차는 ")
+        b.server.fail("PUT", "/posts/.*", status=400, times=1)
+        b.server.fail("DELETE", "/posts/.*", status=403, times=1)  # killed before the old post was taken away
+        post_id = await stream.finish(b.reply(asked))
+        assert len(own(b, asked)) == 2
+        assert await b.platform.find_own(b.thread(asked), f"mattermost:{asked['id']}") == post_id
+        assert await b.platform.post(b.reply(asked)) == post_id
+        assert [p["id"] for p in own(b, asked)] == [post_id]
 
 
 async def test_a_stream_that_cannot_post_at_all_ends_in_one_answer():
