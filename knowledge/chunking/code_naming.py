@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
 # What an error-ridden tree takes for a name.
 _NOT_NAMES = frozenset(["if", "for", "while", "switch", "return", "catch", "else", "try", "when", "do", "with", "new"])
+_NAMES_ELSEWHERE = {  # words that name functions in some languages and are reserved in others
+    "rust": frozenset(["new", "do", "when", "with", "catch", "switch"]),
+    "ruby": frozenset(["new", "try", "with", "switch", "catch"]),
+    "python": frozenset(["new", "do", "when", "switch", "catch"]),
+    "go": frozenset(["new", "do", "when", "with", "try", "catch", "while"]),
+    "php": frozenset(["with", "when"]),
+    "kotlin": frozenset(["with", "switch", "catch", "new"]),
+    "c": frozenset(["new", "try", "catch", "with", "when"]),
+}
 _JS_FUNCTIONS = frozenset(["arrow_function", "function_expression", "generator_function"])
 _JS_WRAPPERS = frozenset(["as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"])
 _TEST_CALLS = frozenset(["describe", "it", "test", "context", "suite", "before", "after", "beforeEach", "afterEach"])
@@ -30,7 +39,8 @@ def describe(language: str, node: Node, *, stem: str, container: Node | None) ->
     described = _READERS[language](node, stem, container)
     if described is None or described.kind == SCOPE_KIND:
         return described
-    return None if not described.name or described.name in _NOT_NAMES else described
+    reserved = described.name in _NOT_NAMES and described.name not in _NAMES_ELSEWHERE.get(language, ())
+    return None if not described.name or reserved else described
 
 
 def _python(node: Node, stem: str, container: Node | None) -> Described:
