@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -17,6 +17,7 @@ from bot.inbox import Inbox, Lane
 from bot.limits import HOUR, Limits, OverLimit
 from bot.persona import Persona, language_of
 from bot.ports import ChatPlatform
+from bot.reply_text import clean_text
 from bot.signs import Signs
 from bot.store import Store
 from bot.types import Command, Delivery, FeedbackGiven, Language, Message, Reply
@@ -45,6 +46,7 @@ class Reception:
 
     async def receive(self, delivery: Delivery) -> None:
         """Saves what is to be dealt with and returns; the platform acknowledges after that. Raises StoreError."""
+        delivery = cleaned(delivery)
         if isinstance(delivery, FeedbackGiven):
             known = await self.store.in_thread(self.feedback.save, delivery)
             log.info("feedback.given", vote=delivery.vote, taken_back=delivery.taken_back, on_own_reply=known)
@@ -155,6 +157,20 @@ class Reception:
             self.signs.give(command.delivery_id, partial(platform.answer_command, command, at_once))
         if is_new:
             self.wake()
+
+
+def cleaned(delivery: Delivery) -> Delivery:
+    """The delivery without characters that no database, model or client is well with; nothing else is changed."""
+    author = replace(delivery.author, display_name=clean_text(delivery.author.display_name))
+    if isinstance(delivery, Command):
+        return replace(delivery, author=author, args=clean_text(delivery.args))
+    if isinstance(delivery, FeedbackGiven):
+        return replace(delivery, author=author, comment=clean_text(delivery.comment))
+    attachments = tuple(
+        replace(item, name=clean_text(item.name), text=None if item.text is None else clean_text(item.text))
+        for item in delivery.attachments
+    )
+    return replace(delivery, author=author, text=clean_text(delivery.text), attachments=attachments)
 
 
 def limit_text(over: OverLimit, now: datetime, language: Language) -> str:

@@ -41,12 +41,17 @@ def full_markdown(reply: Reply, *, language: Language | None = None) -> str:
     return safe_markdown("\n\n".join(paragraph for paragraph in paragraphs if paragraph))
 
 
+def clean_text(text: str) -> str:
+    """`text` without controls, lone surrogates and marks that turn the direction of writing around."""
+    return _UNSAFE.sub("", _LINE_BREAKS.sub("\n", text))
+
+
 def safe_markdown(text: str) -> str:
     """`text` without characters that break a client or turn text around, and without anything that calls people.
 
     Mentions in code stay as they are written, except those that call a whole channel: Slack resolves even these.
     """
-    text = _UNSAFE.sub("", _LINE_BREAKS.sub("\n", text))
+    text = clean_text(text)
     text = _SLACK_MENTION.sub(f"<{_INVISIBLE}", text)
     text = _MASS_MENTION.sub(f"@{_INVISIBLE}", text)
     pieces: list[str] = []

@@ -29,6 +29,7 @@ from knowledge.types import ToolStatus
 class FakePost:
     id: str
     reply: Reply
+    posted_at: datetime
 
 
 class FakePlatform:
@@ -153,7 +154,7 @@ class FakePlatform:
             ):
                 post.reply = reply
                 return post.id
-        post = FakePost(self._new_id(), reply)
+        post = FakePost(self._new_id(), reply, datetime.now(UTC))
         self.posts.append(post)
         self._threads[reply.thread].append(post)
         return post.id
@@ -232,7 +233,7 @@ class FakePlatform:
             mentions_bot=False,
             is_direct=False,
             attachments=(),
-            posted_at=datetime.now(UTC),
+            posted_at=post.posted_at,
             delivery_id=post.reply.delivery_id,
         )
 
