@@ -6,6 +6,7 @@ all positive: nothing that speaks for a text can be held against it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from knowledge.rerank.code_files import rank_with_files
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_priors import code_prior
-from knowledge.retrieval.coverage import Held, best_piece, coverage, held_wordings
+from knowledge.retrieval.coverage import Held, best_piece, coverage, held_wordings, worth
 from knowledge.retrieval.document_priors import document_prior
 from knowledge.retrieval.question import Question
 from knowledge.types import Chunk
@@ -21,6 +22,7 @@ from knowledge.types import Chunk
 _MAX_PASSAGES = 200
 _WHOLE_SECTION = 1.0  # of what a section holds beyond its best part
 _CLEARLY = 0.5  # of a word's weight, 0..10: by less no other part is taken for the better one
+_IN_ORDER = 0.6  # "서울-부산" rather than "부산-서울" for "서울에서 부산"
 _OTHER_WORDS = 0.8  # of a word that is there in other words
 _COMPLETING = {"coverage": 0.3, "label": 0.5, "passage": 0.3, "answer": 0.3}
 _PASSAGE_BREAK = re.compile(r"\n|(?<=[.다])\s(?=[①-⑳가-힣A-Z0-9])")
@@ -130,21 +132,42 @@ def rank_by_whole_sections(
 def most_telling_part(
     question: Question, chunk: Chunk, parts: Sequence[Chunk], term_weights: Mapping[str, float]
 ) -> Chunk:
-    """The part of a section whose best line holds most of the question; `chunk`, one of them, unless another holds more.
+    """The part of a section whose best line holds most of the question; `chunk`, one of them, if none holds more.
 
-    Of a long table every part repeats the header and many the words that are common in it; the row decides.
+    Of a long table every part repeats the header, so that only words count that some parts lack: the row decides.
     """
-    best = _line_weight(question, chunk, term_weights)
+    texts = {part.id: Held(part.text) for part in parts}
+    telling: dict[str, tuple[str, ...]] = {}
+    for term in term_weights:
+        wordings = (term, *question.expansions.get(term, ()))
+        if not all(any(wording in held for wording in wordings) for held in texts.values()):
+            telling[term] = wordings
+    best = _line_weight(telling, texts[chunk.id], term_weights)
     for part in parts:
-        if part.id != chunk.id and (weight := _line_weight(question, part, term_weights)) > best + _CLEARLY:
+        weight = _line_weight(telling, texts[part.id], term_weights)
+        if weight > best + _CLEARLY:
             chunk, best = part, weight
     return chunk
 
 
-def _line_weight(question: Question, part: Chunk, term_weights: Mapping[str, float]) -> float:
-    held = Held(part.text)
-    wordings = held_wordings(term_weights, question.expansions, held)
-    return best_piece(wordings, _lines(part.text)) if wordings else 0.0
+def _line_weight(telling: Mapping[str, Sequence[str]], part: Held, term_weights: Mapping[str, float]) -> float:
+    """What the best line of a part holds, a little more where the words stand in the order of the question."""
+    best = 0.0
+    if not any(wording in part for wordings in telling.values() for wording in wordings):
+        return best
+    for line in _lines(part.text):
+        held = Held(line)
+        weight = 0.0
+        places: list[int] = []
+        for term, wordings in telling.items():
+            found = next((wording for wording in wordings if wording in held), None)
+            if found is not None:
+                weight += term_weights[term] if found == term else worth(term_weights, term, found)
+                places.append(held.squeezed.find(found))
+        if len(places) > 1 and all(0 <= a < b for a, b in itertools.pairwise(places)):
+            weight += _IN_ORDER
+        best = max(best, weight)
+    return best
 
 
 def completeness(question: Question, first: Candidate, second: Candidate, term_weights: Mapping[str, float]) -> float:

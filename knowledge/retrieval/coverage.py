@@ -129,17 +129,32 @@ def _written(number: str) -> str:
     return re.sub(r"(?<=\d)o(?=\d)", ".", number).replace("pct", "%")
 
 
+class TermWeights(dict[str, float]):
+    """Weights of the words of a question, and of the words that say the same in texts (`others`).
+
+    A word that is there in other words counts no more than those weigh: "월급날" is not found wherever "임금" stands.
+    """
+
+    __slots__ = ("others",)
+
+    def __init__(self, weights: Mapping[str, float], others: Mapping[str, float]) -> None:
+        super().__init__(weights)
+        self.others = others
+
+
+def worth(weights: Mapping[str, float], term: str, other: str, *, discount: float = 0.8) -> float:
+    """What another wording of a term counts where a text holds it."""
+    own = weights[term]
+    if isinstance(weights, TermWeights):
+        own = (own + min(own, weights.others.get(other, own))) / 2
+    return own * discount
+
+
 def covered_weight(
     weights: Mapping[str, float], expansions: Mapping[str, Sequence[str]], text: Held, *, discount: float = 0.8
 ) -> float:
     """The weight of those terms that a text holds; a term that is there in other words counts `discount` of it."""
-    covered = 0.0
-    for term, weight in weights.items():
-        if term in text:
-            covered += weight
-        elif any(other in text for other in expansions.get(term, ())):
-            covered += weight * discount
-    return covered
+    return sum(options[0][1] for options in held_wordings(weights, expansions, text, discount=discount))
 
 
 def held_wordings(
@@ -149,9 +164,10 @@ def held_wordings(
     found = []
     for term, weight in weights.items():
         wordings = [(term, weight)] if term in text else []
-        wordings += [(other, weight * discount) for other in expansions.get(term, ()) if other in text]
+        others = [other for other in expansions.get(term, ()) if other in text]
+        wordings += [(other, worth(weights, term, other, discount=discount)) for other in others]
         if wordings:
-            found.append(wordings)
+            found.append(sorted(wordings, key=lambda wording: -wording[1]))
     return found
 
 

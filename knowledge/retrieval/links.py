@@ -9,8 +9,8 @@ from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.expand import merge_parts
 from knowledge.types import Chunk, ChunkKind
 
-_LINKING_RANKS = 3  # articles below this rank bring no appendix along
-_REFERRED_RANKS = 2  # appendices below this rank bring no article along
+_LINKING_RANKS = 4  # articles below this rank bring no appendix along
+_REFERRED_RANKS = 3  # appendices below this rank bring no article along
 _TRIED = 8  # linked sections whose text is compared with the question
 
 Group = tuple[str, str]

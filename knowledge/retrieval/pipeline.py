@@ -11,11 +11,11 @@ from typing import Literal
 
 from knowledge.analysis import analyze
 from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
-from knowledge.rerank.features import completeness, rank_by_features, rank_by_whole_sections
+from knowledge.rerank.features import completeness, most_telling_part, rank_by_features, rank_by_whole_sections
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_links import likely_first, note_callers, with_modifiers
-from knowledge.retrieval.coverage import term_weights
+from knowledge.retrieval.coverage import TermWeights, term_weights
 from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.fusion import fuse_rankings, interleave
 from knowledge.retrieval.gate import gate_features, judge
@@ -35,6 +35,7 @@ FILES_WEIGHT = 1.0  # of the chunks of a file that the question mentions
 _CANDIDATES_PER_RANKING = 100
 _RANKED = 80  # candidates whose text is looked at
 _RERANKED = 20  # candidates that a model looks at
+_SHORT_SECTION = 2  # parts that are shown together wherever the search found something
 _MERGED = 10  # leading pieces of evidence that get their neighbouring parts
 _CLOSE = 0.15  # two kinds whose probabilities differ by less both belong to the answer
 _BAND_ORDER = {"none": 0, "weak": 1, "ok": 2}
@@ -131,7 +132,7 @@ class SearchPipeline:
         features = gate_features(question, ranked, weights)
         located = self._located(question, ranked, generations)
         ranked = one_per_group([*located, *ranked])
-        leading = self._with_parts(ranked[:_MERGED], generations)
+        leading = self._with_parts(question, ranked[:_MERGED], generations, weights)
         lack = Lack()
         if kind == "docs":
             ranked = self._completed(question, leading, ranked[_MERGED:], generations, weights, revisions)[:top_k]
@@ -163,8 +164,12 @@ class SearchPipeline:
         if revisions.differ and not revisions.moment.is_today:
             said = set(analyze(revisions.moment.words))
             words = tuple(word for word in words if word not in said) or words
-        frequencies, total = self._keywords.document_frequencies(words, generations=self._universe(kind))
-        return term_weights(words, frequencies, total, details=question.details)
+        others = question.added_terms if kind == "docs" else ()
+        frequencies, total = self._keywords.document_frequencies(
+            dict.fromkeys((*words, *others)), generations=self._universe(kind)
+        )
+        weights = term_weights(words, frequencies, total, details=question.details)
+        return TermWeights(weights, term_weights(others, frequencies, total)) if others else weights
 
     def _completed(
         self,
@@ -178,7 +183,8 @@ class SearchPipeline:
         """Sections judged whole, the wording that holds first, and what the leaders refer to beside them."""
         leading = rank_by_whole_sections(question, leading, weights)
         ordered = in_order_of_time([*leading, *rest], revisions, self._catalog, generations)
-        self._with_parts([candidate for candidate in ordered[:_MERGED] if not candidate.parts], generations)
+        fresh = [candidate for candidate in ordered[:_MERGED] if not candidate.parts]
+        self._with_parts(question, fresh, generations, weights)
         linked = with_linked_sections(
             ordered,
             self._catalog,
@@ -237,11 +243,23 @@ class SearchPipeline:
             candidate.features["frame"] = 1.0
         return located
 
-    def _with_parts(self, leading: Sequence[Candidate], generations: Mapping[str, int]) -> list[Candidate]:
-        """The candidates, each joined with the neighbouring parts of its section or definition."""
+    def _with_parts(
+        self,
+        question: Question,
+        leading: Sequence[Candidate],
+        generations: Mapping[str, int],
+        weights: Mapping[str, float],
+    ) -> list[Candidate]:
+        """The candidates, each joined with the neighbouring parts of its section or definition.
+
+        Of a long section of a document those around the line that holds most of the question.
+        """
         for candidate in leading:
             parts = self._catalog.group_parts(candidate.chunk, generations)
-            candidate.show(*merge_parts(candidate.chunk, parts))
+            chunk = candidate.chunk
+            if question.kind == "docs" and len(parts) > _SHORT_SECTION:
+                chunk = most_telling_part(question, chunk, parts, weights)
+            candidate.show(*merge_parts(chunk, parts))
         return list(leading)
 
     def _pending(self, generations: Mapping[str, int]) -> list[str]:
