@@ -49,7 +49,6 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "지금은 받을 수 없습니다. 잠시 뒤 다시 해 주세요.",
         "en": "Not possible now; try again in a moment.",
     },
-    "command_heard": {"ko": "확인했습니다. 곧 알려 드립니다.", "en": "Got it; the answer follows."},
     "page": {"ko": "{n}쪽", "en": "page {n}"},
     "more_rows": {
         "ko": "(이 표의 {n}개 행은 줄였습니다. 전체 표는 출처의 링크에 있습니다.)",

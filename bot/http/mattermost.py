@@ -54,9 +54,7 @@ def mattermost_routes(platform: CallbackTaker) -> list[BaseRoute]:
         except BotError as error:  # it was not saved, so whoever gave it must know
             log.error("mattermost.command_not_saved", reason=str(error))
             return _private(f"{word('not_now', 'ko')} / {word('not_now', 'en')}")
-        if taken.args == PING:
-            return _private(PONG)
-        return _private(f"{word('command_heard', 'ko')} / {word('command_heard', 'en')}")
+        return _private(PONG if taken.args == PING else "")  # an empty text shows nothing
 
     async def button(request: Request) -> Response:
         body = await whole_body(request, limit_bytes=MAX_BODY_BYTES)

@@ -20,11 +20,11 @@ from bot.platforms.mattermost_directory import Directory
 from bot.platforms.mattermost_doctor import MattermostDoctor, Wiring
 from bot.platforms.mattermost_failures import Refused
 from bot.platforms.mattermost_messages import NAME, Own, is_gone, message_of, own_part, post_of
-from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Conditions, Replies
+from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Answered, Conditions, Replies
 from bot.platforms.mattermost_rest import MattermostRest
 from bot.platforms.mattermost_socket import Event, MattermostSocket, Missed, Timing, probe
 from bot.ports import PlatformState, Receive, ReplyStream
-from bot.types import Author, Command, Diagnosis, FeedbackGiven, Message, MessageEvent, Reply, ThreadRef
+from bot.types import Author, Command, Diagnosis, FeedbackGiven, Message, MessageEvent, Reply, ThreadRef, Vote
 from bot.wording import word
 from knowledge.types import ToolStatus
 
@@ -73,7 +73,7 @@ class MattermostPlatform:
         self._conditions: Conditions | None = None
         self._receive: Receive | None = None
         self._closed = asyncio.Event()
-        self._felt: asyncio.Queue[Json] = asyncio.Queue(MAX_REACTIONS)
+        self._felt: asyncio.Queue[tuple[Json, bool]] = asyncio.Queue(MAX_REACTIONS)
         self.rest = MattermostRest(
             options.url, options.token, timeout_s=options.request_timeout_s, ca_file=options.ca_file,
             now_s=lambda: clock().timestamp(), retry_wait_s=options.retry_wait_s,
@@ -108,6 +108,7 @@ class MattermostPlatform:
 
     async def listen(self, receive: Receive) -> None:
         self._receive = receive
+        self._socket.forget()  # what an earlier listener left half-done is read again
         try:
             async with asyncio.TaskGroup() as tasks:
                 running = (self._socket.run(), self._dispatch(), self._sweep(), self._feel(), self._directory.run())
@@ -119,7 +120,8 @@ class MattermostPlatform:
         finally:
             self._receive = None
             await self._catch_up.save()
-            self.rest.close()
+            if self._closed.is_set():
+                self.rest.close()
 
     async def close(self) -> None:
         self._closed.set()
@@ -155,10 +157,10 @@ class MattermostPlatform:
             if post is not None:
                 self._directory.learn(event.data, post)
                 await self._hear(post, EVENTS[event.name], sender=str(event.data.get("sender_name") or ""))
-        elif event.name == "reaction_added":
+        elif event.name in ("reaction_added", "reaction_removed"):
             reaction = post_of(event.data, "reaction")
             if reaction is not None and vote_of(str(reaction.get("emoji_name", ""))) and not self._felt.full():
-                self._felt.put_nowait(reaction)
+                self._felt.put_nowait((reaction, event.name == "reaction_removed"))
 
     async def _hear(self, post: Json, event: MessageEvent, *, sender: str) -> None:
         if event != "posted":
@@ -199,27 +201,39 @@ class MattermostPlatform:
         )
 
     async def _feel(self) -> None:
-        """Reactions on answers are votes. They are looked up apart from messages, which must not wait for them."""
+        """Reactions on answers are votes, and end with them. They are looked up apart from messages, which must not wait for them."""
         while True:
-            reaction = await self._felt.get()
+            reaction, taken_back = await self._felt.get()
             try:
-                await self._vote(reaction)
+                await self._vote(reaction, taken_back=taken_back)
             except (BotError, KeyError, TypeError) as error:
                 log.error("mattermost.vote_lost", reason=str(error))
 
-    async def _vote(self, reaction: Json) -> None:
+    async def _vote(self, reaction: Json, *, taken_back: bool) -> None:
         own = (await self._ready()).own
         vote, user_id = vote_of(str(reaction.get("emoji_name", ""))), str(reaction.get("user_id", ""))
         if vote is None or user_id == own.id or self._receive is None:
             return
-        reply_id = await self._directory.remembered(str(reaction["post_id"]), self._reply_id)
-        if reply_id is not None:
-            author = await self._directory.person(user_id)
-            await self._receive(FeedbackGiven(reply_id=reply_id, author=author, vote=vote, comment=""))
+        answered = await self._directory.remembered(str(reaction["post_id"]), self._answered_by)
+        if answered is not None:
+            await self._receive(await self._feedback(answered, user_id, vote, taken_back=taken_back))
 
-    async def _reply_id(self, post_id: str) -> str | None:
+    async def _feedback(
+        self, answered: Answered, user_id: str, vote: Vote, *, taken_back: bool = False
+    ) -> FeedbackGiven:
+        return FeedbackGiven(
+            reply_id=answered.reply_id,
+            author=await self._directory.person(user_id),
+            vote=vote,
+            comment="",
+            platform=NAME,
+            delivery_id=answered.delivery_id,
+            taken_back=taken_back,
+        )
+
+    async def _answered_by(self, post_id: str) -> Answered | None:
         try:
-            return await self._replies.reply_id_of(await self.rest.post(post_id))
+            return await self._replies.answered_by(await self.rest.post(post_id))
         except Refused:
             return None
 
@@ -299,7 +313,7 @@ class MattermostPlatform:
 
     async def take_command(self, form: Mapping[str, str]) -> Command:
         """The command of a form, once it is saved. Raises CommandRefused, and PlatformError when nobody listens."""
-        command, hook_id = command_of(form, self._options.command_tokens)
+        command, hook_id = command_of(form, self._options.command_tokens, own_id=self.bot.id)
         if command.args == PING:
             return command
         if self._receive is None:
@@ -322,11 +336,10 @@ class MattermostPlatform:
         noted = own_part(post, own.id)
         if noted is None or noted.delivery_id != place.delivery_id or post.get("channel_id") != channel_id:
             raise ButtonRefused("the button belongs to another post")
-        reply_id = await self._replies.reply_id_of(post)
-        if reply_id is None:
+        answered = await self._replies.answered_by(post)
+        if answered is None:
             raise ButtonRefused("the post is no finished answer")
-        author = await self._directory.person(user_id)
-        await self._receive(FeedbackGiven(reply_id=reply_id, author=author, vote=vote, comment=""))
+        await self._receive(await self._feedback(answered, user_id, vote))
         return word("vote_thanks", language_of(str(post.get("message", ""))))
 
     # --- inside ---------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def is_token(given: str, tokens: Sequence[str]) -> bool:
     return any(matches)
 
 
-def command_of(form: Mapping[str, str], tokens: Sequence[str]) -> tuple[Command, str]:
+def command_of(form: Mapping[str, str], tokens: Sequence[str], *, own_id: str) -> tuple[Command, str]:
     """(the command, the id of the address for later answers) of a form. Raises CommandRefused.
 
     `root_id` comes with newer servers only; without it the thread is the channel itself.
@@ -91,9 +91,15 @@ def command_of(form: Mapping[str, str], tokens: Sequence[str]) -> tuple[Command,
         args=form.get("text", "").strip(),
         author=Author(id=user_id, display_name=form.get("user_name", "") or user_id, is_bot=False),
         thread=ThreadRef(platform=NAME, channel_id=channel_id, root_id=form.get("root_id", "")),
+        is_direct=_is_direct(form.get("channel_name", ""), own_id),
         delivery_id=f"{NAME}:command:{hashlib.sha256(unique.encode()).hexdigest()[:24]}",
     )
     return command, hook[1] if hook else ""
+
+
+def _is_direct(channel_name: str, own_id: str) -> bool:
+    """A direct channel bears the ids of both; one between two people is no conversation with the bot."""
+    return bool(own_id) and own_id in channel_name.split("__")
 
 
 class CommandReplies:

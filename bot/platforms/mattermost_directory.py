@@ -21,7 +21,7 @@ from bot.platforms.mattermost_messages import (
     is_system,
     props_of,
 )
-from bot.platforms.mattermost_posting import POST_LIMIT_CHARS
+from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Answered
 from bot.platforms.mattermost_rest import MattermostRest
 from bot.types import Attachment, Author
 
@@ -48,7 +48,7 @@ class Directory:
         self._asked_for = asyncio.Event()
         self._channels: dict[str, Json] = {}
         self._team_names: dict[str, str] = {}
-        self._reply_ids: OrderedDict[str, str | None] = OrderedDict()
+        self._answered: OrderedDict[str, Answered | None] = OrderedDict()
 
     async def read_server(self) -> int:
         """The longest post in characters; learns the public address and the teams. Raises PlatformError."""
@@ -137,12 +137,12 @@ class Directory:
 
     # --- posts ----------------------------------------------------------------------------------
 
-    async def remembered(self, post_id: str, look_up: Callable[[str], Awaitable[str | None]]) -> str | None:
+    async def remembered(self, post_id: str, look_up: Callable[[str], Awaitable[Answered | None]]) -> Answered | None:
         """What `look_up` gave for a post the first time. A post that is no answer yet may become one: asked again."""
-        known = self._reply_ids.get(post_id)
+        known = self._answered.get(post_id)
         if known is None:
-            known = self._reply_ids[post_id] = await look_up(post_id)
-            _keep_latest(self._reply_ids)
+            known = self._answered[post_id] = await look_up(post_id)
+            _keep_latest(self._answered)
         return known
 
     async def attachments(self, post: Mapping[str, Any]) -> list[Attachment]:

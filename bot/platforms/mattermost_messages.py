@@ -22,6 +22,8 @@ _TEXT_ENDINGS = (
     ".trace", ".stacktrace", ".properties", ".sql", ".py", ".js", ".ts", ".java", ".kt", ".go", ".rs", ".sol", ".sh",
     ".c", ".h", ".cpp", ".cs", ".rb", ".php", ".diff", ".patch",
 )  # fmt: skip
+_OTHER_PERSON = re.compile(r"(?<![A-Za-z0-9/@])@([a-z][a-z0-9._-]{1,63})")
+_EVERYBODY = ("channel", "all", "here")
 _CODE = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)|`[^`\n]*`", re.DOTALL)
 
 Json = dict[str, Any]
@@ -131,7 +133,7 @@ def message_of(
     mention = mention_pattern(own.username)
     text = str(post.get("message", ""))
     mine = post.get("user_id") == own.id
-    names_bot = not mine and not system and mention.search(_CODE.sub(" ", text)) is not None
+    spoken = "" if mine or system else _CODE.sub(" ", text)
     delivery_id = delivery_id_of(post_id)
     if event in ("edited", "deleted"):
         delivery_id += f":{event}:{post.get('update_at', 0)}"
@@ -142,13 +144,20 @@ def message_of(
         thread=thread_of(post),
         author=author,
         text="\n\n".join(piece for piece in (shown, flat) if piece),
-        mentions_bot=names_bot,
+        mentions_bot=mention.search(spoken) is not None,
+        mentions_others=_names_others(spoken, own),
         is_direct=is_direct,
         attachments=tuple(attachments),
         posted_at=datetime.fromtimestamp(int(post.get("create_at") or 0) / 1000, UTC),
         delivery_id=delivery_id,
         event="system" if system and event == "posted" else event,
     )
+
+
+def _names_others(text: str, own: Own) -> bool:
+    """Whether somebody else is spoken to: "@bob"; names are written in small letters, unlike "@Override"."""
+    names = {found[1].rstrip("._-") for found in _OTHER_PERSON.finditer(text)}
+    return bool(names - {own.username, *_EVERYBODY})
 
 
 def flattened_attachments(post: Mapping[str, Any]) -> str:

@@ -49,6 +49,14 @@ class Standing:
     surplus: list[Json] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A reply of the bot: the id of its first post, and the delivery that it answers."""
+
+    reply_id: str
+    delivery_id: str
+
+
 class Replies:
     """Posts, edits and finds the bot's own replies."""
 
@@ -104,16 +112,16 @@ class Replies:
             return Standing()
         return self._standing_in(await self.rest.thread(thread.root_id), delivery_id)
 
-    async def reply_id_of(self, post: Mapping[str, Any]) -> str | None:
-        """The id under which a reply is known, for any of its finished posts; None for other posts."""
+    async def answered_by(self, post: Mapping[str, Any]) -> Answered | None:
+        """The reply that a finished post of the bot is part of; None for other posts."""
         noted = own_part(post, self.conditions().own.id)
         if noted is None or not noted.final:
             return None
         if noted.part == 1:
-            return str(post["id"])
+            return Answered(reply_id=str(post["id"]), delivery_id=noted.delivery_id)
         listing = await self.rest.thread(str(post.get("root_id") or post["id"]))
         first = self._standing_in(listing, noted.delivery_id).parts.get(1)
-        return str(first["id"]) if first else None
+        return Answered(reply_id=str(first["id"]), delivery_id=noted.delivery_id) if first else None
 
     def _standing_in(self, listing: Json, delivery_id: str) -> Standing:
         """Of two posts for one part the finished one counts, else the earlier."""
@@ -139,7 +147,7 @@ class Replies:
 
     async def _settle(self, reply: Reply, standing: Standing, *, may_post_anew: bool = True) -> str:
         """Makes the thread hold exactly the parts of `reply`, in order; returns the id of the first."""
-        texts = split_markdown(full_markdown(reply), self.conditions().limit_chars) or [EMPTY]
+        texts = split_markdown(full_markdown(reply, language=reply.language), self.conditions().limit_chars) or [EMPTY]
         ids: list[str] = []
         for number, text in enumerate(texts, 1):
             props = self._props(reply, number, len(texts))
@@ -219,7 +227,7 @@ class Replies:
             place = Place(
                 channel_id=reply.thread.channel_id, root_id=reply.thread.root_id, delivery_id=reply.delivery_id
             )
-            language = language_of(reply.markdown)
+            language = reply.language or language_of(reply.markdown)
             props["attachments"] = [self._buttons.attachment(place, language, now=self._clock())]
         return props
 

@@ -120,6 +120,11 @@ class MattermostSocket:
     async def close(self) -> None:
         self._closed.set()
 
+    def forget(self) -> None:
+        """The next connection is a new one, after which everything is caught up by REST."""
+        self._connection_id = ""
+        self._expected = 0
+
     # --- one connection -------------------------------------------------------------------------
 
     async def _connection(self, session: aiohttp.ClientSession, tls: ssl.SSLContext | bool) -> str:

@@ -402,7 +402,8 @@ class MattermostState:
         return row, form, hook
 
     def command_answer(self, caller: str, channel_id: str, answer: Json) -> Json:
-        self.ephemeral.append((caller, str(answer.get("text", ""))))
+        if answer.get("text"):
+            self.ephemeral.append((caller, str(answer["text"])))
         return {
             "response_type": answer.get("response_type", "ephemeral"), "text": answer.get("text", ""), "username": "",
             "channel_id": "", "icon_url": "", "type": "", "props": None, "goto_location": "",

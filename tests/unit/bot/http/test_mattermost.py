@@ -86,7 +86,7 @@ async def test_answers_come_by_the_commands_address_and_then_by_direct_message()
         given = b.commands[0]
         for number in range(7):
             await b.platform.answer_command(given, f"답 {number}")
-        assert told(b)[1:] == [f"답 {number}" for number in range(5)]
+        assert told(b) == [f"답 {number}" for number in range(5)]
         direct = [p["message"] for p in b.server.state.own_posts()]
         assert direct == ["답 5", "답 6"]
         assert all(b.server.state.channels[p["channel_id"]].type == "D" for p in b.server.state.own_posts())
@@ -183,6 +183,15 @@ async def test_the_same_command_has_the_same_delivery_id():
         assert len({given.delivery_id for given in b.commands}) == 1
 
 
+async def test_a_command_in_the_conversation_with_the_bot_is_direct_and_one_between_two_people_is_not():
+    async with wired() as b:
+        state = b.server.state
+        for other in (state.bot, state.bob):
+            channel = state.direct(state.alice, other)
+            await b.server._execute_command(state.alice, {"channel_id": channel, "command": "/haechi status"})
+        assert [given.is_direct for given in b.commands] == [True, False]
+
+
 async def test_a_newer_server_tells_the_thread():
     async with wired() as b, httpx.AsyncClient() as client:
         await client.post(f"{b.address}/mattermost/command", data={**FORM, "root_id": "r" * 26})
@@ -212,7 +221,13 @@ async def test_a_context_from_one_answer_is_worth_nothing_under_another():
         click = {"user_id": state.alice, "channel_id": state.town, "post_id": second, "context": context}
         answer = await client.post(f"{b.address}/mattermost/button", json=click)
         assert "cannot be used" in answer.json()["ephemeral_text"]
-        for change in ({"post_id": asked["id"]}, {"post_id": ""}, {"user_id": ""}, {"channel_id": "x"}, {"context": None}):
+        for change in (
+            {"post_id": asked["id"]},
+            {"post_id": ""},
+            {"user_id": ""},
+            {"channel_id": "x"},
+            {"context": None},
+        ):
             click = {"user_id": state.alice, "channel_id": state.town, "post_id": first, "context": context, **change}
             await client.post(f"{b.address}/mattermost/button", json=click)
         assert b.votes == []

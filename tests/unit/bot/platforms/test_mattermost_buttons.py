@@ -78,6 +78,19 @@ async def test_a_reaction_on_an_answer_is_a_vote():
         ]
 
 
+async def test_a_reaction_that_is_removed_takes_the_vote_back():
+    async with bench() as b:
+        state = b.server.state
+        asked = b.ask()
+        post_id = await b.platform.post(b.reply(asked))
+        state.vote(state.alice, post_id, "-1")
+        state.remove_reaction(state.alice, state.alice, post_id, "-1")
+        await until(lambda: len(b.votes) == 2)
+        assert [(v.vote, v.taken_back, v.delivery_id) for v in b.votes] == [
+            ("down", False, f"mattermost:{asked['id']}"), ("down", True, f"mattermost:{asked['id']}"),
+        ]  # fmt: skip
+
+
 async def test_a_reaction_on_a_later_part_counts_for_the_whole_answer():
     async with bench() as b:
         state = b.server.state

@@ -47,6 +47,15 @@ def test_the_bot_is_named_by_its_name_alone(text, named):
     assert message(text).mentions_bot is named
 
 
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [("@bob 어떻게 생각해요?", True), ("@helperbot @bob", True), ("@helperbot. @channel", False), ("@Override", False),
+     ("`@bob`", False), ("mail@bob.com", False), ("", False)],
+)  # fmt: skip
+def test_somebody_else_is_spoken_to_by_name(text, others):
+    assert message(text).mentions_others is others
+
+
 def test_the_name_of_the_bot_is_no_part_of_the_question():
     assert message("@helperbot 연차는 며칠인가요?").text == "연차는 며칠인가요?"
 

@@ -224,6 +224,17 @@ async def test_waiting_between_attempts_grows_to_a_limit_and_differs_between_bot
     assert all(fast > half for fast, half in zip(waits, slow, strict=False))
 
 
+async def test_a_listener_that_broke_off_can_begin_again_and_misses_nothing():
+    async with bench() as b:
+        b.failing.append(ZeroDivisionError("a mistake in the program"))
+        b.ask("@helperbot 하나")
+        with pytest.raises(ExceptionGroup):
+            await b.listener
+        b.ask("@helperbot 둘")
+        await b.start()
+        await until(lambda: b.texts == ["하나", "둘"])
+
+
 # --- wss:// with a private authority ----------------------------------------------------------------
 
 
