@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from bot.arithmetic import computed_values, is_total
 from bot.claims import Claims, claims_of, squeeze, without_amounts
-from bot.content_words import content_words, held_share, is_korean
+from bot.content_words import bag_of, content_words, held_share, is_korean
 from bot.evidence_pieces import EvidencePiece
 from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
 from bot.polarity import contradicted
@@ -87,14 +87,14 @@ class EvidenceIndex:
         clean = sanitised(sentence, self._addresses)
         cited = tuple(dict.fromkeys(n for n in marked_numbers(clean) if n in self._pieces))
         text = self._without_unknown_markers(clean)
+        if not cited and self._is_lead(MARKERS.sub(" ", text)):
+            return Checked(text=text, cited=(), fault=None, is_lead=True)
         if not cited and inherited:
             cited = tuple(n for n in inherited if n in self._pieces)
             text = _with_markers(text, cited)
         bare = MARKERS.sub(lambda match: " " * len(match[0]), text)
         if not any(character.isalnum() for character in bare):
             return Checked(text=text if not text.strip() else "", cited=(), fault=None)
-        if not cited and self._is_lead(bare):
-            return Checked(text=text, cited=(), fault=None, is_lead=True)
         fault = self._fault(bare, cited, Surroundings(question=self._question, context=context))
         return Checked(text="" if fault else text, cited=() if fault else cited, fault=fault)
 
@@ -211,7 +211,7 @@ class EvidenceIndex:
         opposite = contradicted(spoken, [clause for piece in pieces for clause in piece.clauses])
         if opposite is not None:
             return f'says the opposite of the evidence: "{opposite[:80]}"'
-        korean = is_korean(spoken)
+        korean = bag_of(spoken).is_korean
         bags = [piece.bag for piece in pieces if piece.bag.is_korean == korean and not piece.is_code]
         if len(bags) < len(pieces):  # in another language words cannot be compared, only numbers and names
             return None

@@ -14,6 +14,7 @@ from bot.quantities import Quantity, plain, quantities_of
 _LIST_NUMBER = re.compile(
     r"^[ \t>]*(?:#{1,6}\s+)?(?:[(]?\d{1,2}[.)](?=\s|\*)|[-*•+]|[①-⑳])[ \t]*(?:\*\*)?(?:\d{1,2}[.)]\s+)?", re.MULTILINE
 )
+_EVIDENCE_NUMBER = re.compile(r"(?:^|(?<=· ))[ \t]*(?:#{1,6}[ \t]+)?(?:\(?\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2})+\.?)(?=[ \t]+\D)", re.MULTILINE)
 _STEP = re.compile(
     r"\*\*\s*(?:step|단계)\s*\d+\s*\*\*|^\s*(?:step\s+\d+|\d+\s?단계)\s*[:.]", re.IGNORECASE | re.MULTILINE
 )
@@ -66,7 +67,10 @@ class Claims:
 
 def claims_of(sentence: str, *, is_evidence: bool = False) -> Claims:
     """What a sentence without its markers claims. List numbers are no claims, but in evidence they are paragraphs."""
-    text = plain(sentence if is_evidence else _STEP.sub(_blank, _LIST_NUMBER.sub(_blank, sentence)))
+    if is_evidence:
+        text = plain(_EVIDENCE_NUMBER.sub(_blank, sentence))
+    else:
+        text = plain(_STEP.sub(_blank, _LIST_NUMBER.sub(_blank, sentence)))
     spoken = text
     names: list[str] = []
     lines: list[int] = []

@@ -138,9 +138,15 @@ def _words(name: str) -> list[str]:
     return [part for part in parts if part and not re.fullmatch(r"[\d.,%~\-]+", part)]
 
 
-def mentioned(names: Sequence[dict[str, float]], text: str) -> set[int]:
-    """The names (rows or columns) that a text speaks of: those whose words it holds best; empty when none."""
+def mentioned(names: Sequence[dict[str, float]], text: str, *, by_beginning: bool = False) -> set[int]:
+    """The names (rows or columns) that a text speaks of: those whose words it holds best; empty when none.
+
+    `by_beginning`: "휴가" speaks of a column "휴가일수", if nothing speaks of a column more clearly.
+    """
     scores = {place: score for place, words in enumerate(names) if (score := _score(words, text)) > 0}
+    if not scores and by_beginning:
+        beginnings = [{word[:2]: weight for word, weight in words.items() if len(word) > 3} for words in names]
+        scores = {place: score for place, words in enumerate(beginnings) if (score := _score(words, text)) > 0}
     if not scores:
         return set()
     best = max(scores.values())

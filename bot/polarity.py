@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.content_words import WordBag, bag_of, content_words, held_share, is_korean
+from bot.content_words import WordBag, bag_of, content_words, held_share, is_korean, latin_stem
 
 _CLAUSE_END = re.compile(
     r"(?<=[.!?。])\s+|\n+|;\s*|,\s+|(?<=[가-힣](?:며|나|만|고))\s+|(?<=이고)\s+|\s+(?=but\b|however\b|whereas\b)"
@@ -16,18 +16,19 @@ _NEGATIVE = re.compile(
     r"못\s?(?:한다|합니다|함|하며)|안\s?(?:된다|됩니다|됨|되며)|(?:금지|제외|불가|불허|미지급|불인정|면제)(?:한다|합니다|된다|됩니다|됨|함|하며|"
     r"되며|이다|입니다|하다)?|불가능(?:하다|합니다|함)?|아닙니다|아니다)\s*[)\].!?\"'」』]*\s*$"
 )
+_ENGLISH_VERB = re.compile(
+    r"\b(?:can|may|must|shall|will|should|do|does|did|is|are|was|were)(?:\s?not|n't)?\s+(?:be\s+|not\s+)?([a-z]{3,})|"
+    r"\bcannot\s+(?:be\s+)?([a-z]{3,})",
+    re.IGNORECASE,
+)
 _NEGATIVE_ENGLISH = re.compile(
     r"\b(?:not|cannot|can't|never|no|isn't|aren't|doesn't|don't|won't|neither|prohibited|forbidden|excluded|ineligible|"
     r"unable|without)\b",
     re.IGNORECASE,
 )
-_DENIED_PREDICATE = re.compile(
-    r"(?:지|하지|수|는|은|해서|하여서|하여는|해서는|하여서는|서는)?\s*(?:없|않|아니|못|안\s?[되됩된됨]|금지|제외|불가|불허|있)"
-)
-_MODAL_TAIL = re.compile(
-    r"\s*(?:수\s?)?(?:있|없|않|아니|못|안\s?되|안\s?됩|안\s?된|안\s?됨|한다|합니다|된다|됩니다|하여야|해야|입니다|이다|이며|하며|되며|지\s)"
-)
-_SHARED = 0.5
+_SHARED = 0.6
+_MODAL = re.compile(r"(\S+?)\s*수(?:가|는|도)?\s*(?:있|없)")
+_AUXILIARY = re.compile(r"\s*(?:지|하지|하여서는|해서는|하면)?\s*(?:아니|않|못|안\s?[되됩된됨])\S*\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,13 @@ class Clause:
 
 
 def clauses_of(text: str) -> list[Clause]:
-    """The clauses of a text that hold at least two telling words."""
+    """The clauses of a text that hold telling words."""
     return [
-        Clause(piece, words, bag_of(piece), is_denied(piece))
-        for piece in split_clauses(text)
-        if len(words := content_words(piece)) >= 2
+        Clause(piece, words, bag, is_denied(piece))
+        for line in text.splitlines()
+        for bag in [bag_of(line)]  # what a clause is about stands in an earlier one of its line
+        for piece in split_clauses(line)
+        if (words := content_words(piece))
     ]
 
 
@@ -67,13 +70,13 @@ def contradicted(claim: str, evidence: Sequence[Clause]) -> str | None:
     """The clause of the evidence that says the opposite of a claim, when none says the same."""
     for piece in split_clauses(claim):
         words = content_words(piece)
-        if len(words) < 2:
+        if not words:
             continue
         denied = is_denied(piece)
         same = opposite = 0.0
         found = None
         for clause in evidence:
-            if is_korean(piece) != is_korean(clause.text) or not _same_predicate(words, clause):
+            if is_korean(piece) != is_korean(clause.text) or predicate_of(piece) != predicate_of(clause.text):
                 continue
             share = held_share(words, clause.bag)
             if clause.is_denied == denied:
@@ -85,7 +88,25 @@ def contradicted(claim: str, evidence: Sequence[Clause]) -> str | None:
     return None
 
 
-def _same_predicate(words: Sequence[str], clause: Clause) -> bool:
-    """Whether the last telling word of the claim, its predicate, is one of the last two of the clause."""
-    predicate = words[-1]
-    return any(predicate[:2] == word[:2] for word in clause.words[-2:])
+def predicate_of(clause: str) -> str:
+    """The beginning of the verb that a clause affirms or denies: two letters of a Korean, one word of an English one."""
+    if not is_korean(clause):
+        found = _ENGLISH_VERB.search(clause)
+        return latin_stem(found[1] or found[2]) if found else ""
+    modal = None
+    for modal in _MODAL.finditer(clause):
+        pass
+    if modal is not None:
+        return _verb_root(modal[1])
+    bare = _AUXILIARY.sub("", clause.rstrip(" .!?)")).rstrip()
+    words = content_words(bare)
+    return _verb_root(words[-1]) if words else ""
+
+
+def _verb_root(word: str) -> str:
+    """ "이월할" -> "이월", "지급하지" -> "지급", "쓸" -> "쓰"."""
+    root = re.sub(r"(?:할|하지|한다|합니다|하여야|해야|하|될|되지|된다|됩니다|되|을|지)$", "", word) or word
+    if len(root) == 1:  # the final ㄹ of "쓸" belongs to the ending
+        code = ord(root) - 0xAC00
+        root = chr(0xAC00 + code - code % 28) if 0 <= code < 11172 and code % 28 == 8 else root
+    return root[-2:]

@@ -108,7 +108,9 @@ class AlertHandler(Protocol):
 class ChatModel(Protocol):
     """A language model that continues a conversation."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name under which its server knows it."""
 
     def stream(self, turns: Sequence[ChatTurn], *, waiting: Waiting | None = None) -> AsyncIterator[str]:
         """Pieces of the reply as they come. Raises ModelError; a stream that breaks off raises ModelUnavailable."""

@@ -25,6 +25,8 @@ class Surroundings:
 
 def number_fault(quantity: Quantity, claims: Claims, table: EvidenceTable, around: Surroundings) -> str | None:
     """None when the table confirms the number, ABSENT when it does not hold it, else what is wrong."""
+    if _is_key(quantity, table):
+        return None
     places = [
         (r, c)
         for r, row in enumerate(table.cells)
@@ -43,7 +45,7 @@ def number_fault(quantity: Quantity, claims: Claims, table: EvidenceTable, aroun
     fitting = [(r, c) for r, c in places if r in rows or not rows]
     if not fitting:
         return f"{_shown(quantity)} stands in another row of the table ({_name_of(table, places[0][0])})"
-    columns = _spoken_places(parts, number, table.column_words, around)
+    columns = _spoken_places(parts, number, table.column_words, around, by_beginning=True)
     if columns:
         if any(c in columns for _, c in fitting):
             return _bound_fault(quantity, fitting, table)
@@ -96,7 +98,9 @@ def _spoken_rows(parts: _Parts, number: int, table: EvidenceTable, around: Surro
     return mentioned(table.row_words, around.context) or mentioned(table.row_words, around.question)
 
 
-def _spoken_places(parts: _Parts, number: int, names: Sequence[dict[str, float]], around: Surroundings) -> set[int]:
+def _spoken_places(
+    parts: _Parts, number: int, names: Sequence[dict[str, float]], around: Surroundings, *, by_beginning: bool = False
+) -> set[int]:
     """Rows or columns that the words around the value speak of: in front of it, further in front, behind it."""
     if _IN_TURN.search(parts.whole):
         order = _in_order(names, parts.whole)
@@ -106,10 +110,10 @@ def _spoken_places(parts: _Parts, number: int, names: Sequence[dict[str, float]]
     if names_follow and len(parts.before) > 1 and (found := mentioned(names, parts.behind[number])):
         return found
     for text in reversed(parts.before[: number + 1]):
-        if found := mentioned(names, text):
+        if found := mentioned(names, text, by_beginning=by_beginning):
             return found
     for text in (parts.behind[number], parts.whole, around.context, around.question):
-        if found := mentioned(names, text):
+        if found := mentioned(names, text, by_beginning=by_beginning):
             return found
     return set()
 
@@ -125,7 +129,18 @@ def _in_order(names: Sequence[dict[str, float]], text: str) -> list[int]:
     return [place for _, place in sorted(found)]
 
 
+def _is_key(quantity: Quantity, table: EvidenceTable) -> bool:
+    """Whether the number is a limit in the name of a row: "5년 이상"."""
+    if quantity.bound is None:
+        return False
+    texts = [row[c] for row in table.rows for c in table.key_columns]
+    found = [q for text in texts for q in quantities_of(plain(text))]
+    return any(q.equals(quantity) and q.bound == quantity.bound for q in found)
+
+
 def _is_value(quantity: Quantity, table: EvidenceTable) -> bool:
+    if _is_key(quantity, table):
+        return False
     return any(cell.equals(quantity) for row in table.cells for c in table.value_columns for cell in row[c])
 
 
