@@ -201,7 +201,7 @@ class MattermostPlatform:
         )
 
     async def _feel(self) -> None:
-        """Reactions on answers are votes, and end with them. They are looked up apart from messages, which must not wait for them."""
+        """Reactions on answers are votes, and end with them; messages do not wait until they are looked up."""
         while True:
             reaction, taken_back = await self._felt.get()
             try:
