@@ -19,14 +19,14 @@ from knowledge.retrieval.calibration import (
     cross_validated,
     fit_logistic,
 )
-from knowledge.retrieval.gate import GATE_SIGNS
+from knowledge.retrieval.gate import GATE_SIGNS, LACKING_FROM
 from knowledge.types import EvidenceKind
 
 # Share of answerable questions that may fall below the "weak" band. Of code people also ask with a commit message or a
 # line of a log, which may hold no word of the code.
 MAX_FALSE_REFUSALS: Mapping[EvidenceKind, float] = {"docs": 0.063, "code": 0.08}
 # Share of unanswerable questions in the "ok" band.
-MAX_FALSE_ANSWERS: Mapping[EvidenceKind, float] = {"docs": 0.20, "code": 0.25}
+MAX_FALSE_ANSWERS: Mapping[EvidenceKind, float] = {"docs": 0.15, "code": 0.25}
 _FOLDS = 5  # for questions that name no source
 _ANSWERABLE = {"yes": True, "y": True, "1": True, "true": True, "no": False, "n": False, "0": False, "false": False}
 _OFF_TOPIC = ("off-topic", "offtopic")
@@ -103,9 +103,10 @@ def calibrate_examples(examples: Sequence[LabelledFeatures], fingerprint: Finger
     unanswerable = sorted(p for p, e in zip(held_out, measured, strict=True) if not e.answerable and not e.off_topic)
     off_topic = sorted(p for p, e in zip(held_out, measured, strict=True) if e.off_topic)
     weak_from = _weak_threshold(answerable, off_topic or unanswerable, MAX_FALSE_REFUSALS[fingerprint.kind])
-    ok_from = max(
-        weak_from, 0.5, _quantile(unanswerable or off_topic, 1.0 - MAX_FALSE_ANSWERS[fingerprint.kind]) + 1e-4
-    )
+    passing = [_passing(p, e) for p, e in zip(held_out, measured, strict=True)]
+    answered = sorted(p for p, e in zip(passing, measured, strict=True) if e.answerable)
+    wrongly = sorted(p for p, e in zip(passing, measured, strict=True) if not e.answerable and not e.off_topic)
+    ok_from = max(weak_from, 0.5, _quantile(wrongly or off_topic, 1.0 - MAX_FALSE_ANSWERS[fingerprint.kind]) + 1e-4)
     return Calibration(
         fingerprint=fingerprint,
         intercept=model.intercept,
@@ -120,13 +121,18 @@ def calibrate_examples(examples: Sequence[LabelledFeatures], fingerprint: Finger
             },
             "cross-validated": {
                 "false refusals": _share(answerable, below=weak_from),
-                "judged ok": 1.0 - _share(answerable, below=ok_from),
-                "unanswerable judged ok": 1.0 - _share(unanswerable, below=ok_from) if unanswerable else None,
-                "off-topic not refused": 1.0 - _share(off_topic, below=weak_from) if off_topic else None,
+                "judged ok": round(1.0 - _share(answered, below=ok_from), 4),
+                "unanswerable judged ok": round(1.0 - _share(wrongly, below=ok_from), 4) if wrongly else None,
+                "off-topic not refused": round(1.0 - _share(off_topic, below=weak_from), 4) if off_topic else None,
             },
             "trade-off": [_trade_off(share, answerable, unanswerable, off_topic) for share in (0.0, 0.02, 0.05, 0.08)],
         },
     )  # fmt: skip
+
+
+def _passing(probability: float, example: LabelledFeatures) -> float:
+    """The probability with which a question may be judged "ok": 0 where a telling word is lacking."""
+    return 0.0 if example.features.get("lacking", 0.0) >= LACKING_FROM else probability
 
 
 def _weak_threshold(answerable: Sequence[float], hopeless: Sequence[float], allowed: float) -> float:
