@@ -16,11 +16,12 @@ from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
 from knowledge.index.collections import collection_name
 from knowledge.index.keywords_fts import FtsKeywordIndex
 from knowledge.index.lazy import LazyVectorIndex
-from knowledge.index.reconcile import Reconciled, reconcile
+from knowledge.index.reconcile import reconcile
 from knowledge.index.spaces import EmbedderShelf, RecordedEmbedder
 from knowledge.index.vector_cache import VectorCache
 from knowledge.lookup import find_documents, read_section
 from knowledge.lookup_code import CodeLookup
+from knowledge.maintenance import Maintenance
 from knowledge.page_images import PageImage as PageImage
 from knowledge.page_images import PageImages
 from knowledge.passages import CodeSource as CodeSource
@@ -131,6 +132,14 @@ class Knowledge:
             clock=clock,
             embed_in_workers=adapters.embedder is None,
             on_step=adapters.on_step,
+        )
+        self.maintenance = Maintenance(
+            catalog=catalog,
+            cache=cache,
+            vectors=self._vectors,
+            syncer=self._syncer,
+            data_dir=config.data_dir,
+            on_replaced=self._forget_what_was_read,
         )
 
     @classmethod
@@ -258,11 +267,6 @@ class Knowledge:
             should_stop=should_stop or (lambda: False),
         )
 
-    def reconcile(self) -> Reconciled:
-        """Compares every vector with the catalog and repairs what differs; for the night. Raises Busy, ToolDown."""
-        with self._syncer.alone():
-            return reconcile(self._catalog, self._vectors.opened(), self._cache, thorough=True)
-
     def status(self, *, scope: Scope) -> list[SourceStatus]:
         """One line a configured source of the scope, synced or not."""
         visible = [config for config in self._config.sources if scope.allows(config.name)]
@@ -293,6 +297,10 @@ class Knowledge:
         with self._building:
             self._calibrations = self._pipeline = None
         return outcomes
+
+    def _forget_what_was_read(self) -> None:
+        with self._building:
+            self._calibrations, self._pipeline = self._adapters.calibrations, None
 
     def warm_up(self) -> None:
         """Opens what the first search would have to open. Raises what that search would have reported as degraded."""

@@ -55,6 +55,15 @@ class Catalog:
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         return self._db.transaction()
 
+    def copy_to(self, path: Path) -> None:
+        """Writes a consistent copy to `path`, a new file."""
+        self._db.copy_to(path)
+
+    def replace_by(self, path: Path) -> None:
+        """Takes over the content of another catalog; its collections bear that one's installation from now on."""
+        self._db.replace_by(path)
+        self.installation = self._read_or_make_installation(_new_id)
+
     def close(self) -> None:
         self._db.close()
 

@@ -6,8 +6,9 @@ import errno
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from knowledge.errors import Busy, CatalogCorrupt, KnowledgeError, NewerData, StorageFull, ToolDown
 
@@ -53,11 +54,12 @@ class Database:
         self._opened: list[sqlite3.Connection] = []
         self._opened_lock = threading.Lock()
         self._write_lock = threading.RLock()
+        self._migrations = migrations()
         with self.translated():
             self._writer = self._connect()
             if max_pages is not None:
                 self._writer.execute(f"PRAGMA max_page_count = {int(max_pages)}")
-            self._migrate(migrations())
+            self._migrate(self._migrations)
 
     @classmethod
     def open(cls, path: Path, *, prefix: str, max_pages: int | None = None) -> Database:
@@ -112,6 +114,30 @@ class Database:
                     self._writer.execute("ROLLBACK")
                 raise
 
+    def copy_to(self, path: Path) -> None:
+        """Writes a consistent copy to `path`, a new file, while others read and write. Raises StorageFull."""
+        with self.translated():
+            source = self._connect()  # its snapshot lasts as long as the copying does, and holds nobody up
+            try:
+                with closing(sqlite3.connect(path)) as target:
+                    source.backup(target)
+            finally:
+                source.close()
+                with self._opened_lock:
+                    self._opened.remove(source)
+
+    def replace_by(self, path: Path) -> None:
+        """Takes over the whole content of another database of the same kind, older ones brought up to date.
+
+        Everybody sees either the old content or the new one. Raises NewerData, CatalogCorrupt, StorageFull.
+        """
+        with self._write_lock, self.translated():
+            with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as source:
+                version = source.execute("PRAGMA user_version").fetchone()[0]
+                self._refuse_newer(path, version)
+                source.backup(self._writer)
+            self._migrate(self._migrations)
+
     def close(self) -> None:
         with self._write_lock, self._opened_lock:
             for connection in self._opened:
@@ -131,15 +157,18 @@ class Database:
 
     def _migrate(self, migrations: Sequence[tuple[int, str]]) -> None:
         version = self._writer.execute("PRAGMA user_version").fetchone()[0]
-        newest = migrations[-1][0]
-        if version > newest:
-            raise NewerData(
-                f"{self.path} was written by a newer version of haechi (data version {version}, this one knows "
-                f"{newest}): install the newer version, or set data_dir to another folder"
-            )
+        self._refuse_newer(self.path, version)
         for number, script in migrations:
             if number > version:
                 self._apply(number, script)
+
+    def _refuse_newer(self, path: Path, version: int) -> None:
+        newest = self._migrations[-1][0]
+        if version > newest:
+            raise NewerData(
+                f"{path} was written by a newer version of haechi (data version {version}, this one knows "
+                f"{newest}): install the newer version, or set data_dir to another folder"
+            )
 
     def _apply(self, number: int, script: str) -> None:
         # executescript commits whatever is open first, so the transaction is part of the script.

@@ -106,6 +106,9 @@ class VectorIndex(Protocol):
     def ids(self, collection: str) -> set[str]:
         """All ids of a collection; an unknown collection is empty."""
 
+    def fetch(self, collection: str, ids: Sequence[str]) -> Mapping[str, Vectors]:
+        """Id -> stored vector of shape (dim,) for those of `ids` that are there."""
+
     def count(self, collection: str) -> int:
         """How many vectors a collection holds; an unknown one holds none."""
 

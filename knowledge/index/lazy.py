@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from knowledge.ports import VectorIndex, Vectors
 
@@ -47,6 +47,9 @@ class LazyVectorIndex:
 
     def ids(self, collection: str) -> set[str]:
         return self.opened().ids(collection)
+
+    def fetch(self, collection: str, ids: Sequence[str]) -> Mapping[str, Vectors]:
+        return self.opened().fetch(collection, ids)
 
     def count(self, collection: str) -> int:
         return self.opened().count(collection)

@@ -64,6 +64,15 @@ class VectorCache:
             ).fetchone()
             return int(row[0])
 
+    def copy_to(self, path: Path) -> None:
+        """Writes a consistent copy to `path`, a new file."""
+        self._db.copy_to(path)
+
+    def replace_by(self, path: Path) -> None:
+        """Takes over the content of another cache."""
+        self._db.replace_by(path)
+        self._spaces.clear()
+
     def close(self) -> None:
         self._db.close()
 

@@ -7,7 +7,7 @@ import errno
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,17 @@ class ChromaIndex:
                 found.update(batch)
                 if len(batch) < READ_BATCH:
                     break
+        return found
+
+    def fetch(self, collection: str, ids: Sequence[str]) -> Mapping[str, Vectors]:
+        wanted = list(dict.fromkeys(ids))
+        found: dict[str, Vectors] = {}
+        with _translated(self._place):
+            target = self._collection(collection, create=False)
+            for start in range(0, len(wanted) if target is not None else 0, READ_BATCH):
+                got = target.get(ids=wanted[start : start + READ_BATCH], include=["embeddings"])
+                stored = [np.asarray(vector, dtype=np.float32) for vector in got["embeddings"]]
+                found.update(zip(got["ids"], stored, strict=True))
         return found
 
     def count(self, collection: str) -> int:

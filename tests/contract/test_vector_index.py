@@ -150,3 +150,11 @@ def test_a_server_that_does_not_answer_is_down() -> None:
         port = closed.getsockname()[1]
     with pytest.raises(ToolDown, match=str(port)):
         ChromaIndex.server(f"http://127.0.0.1:{port}")
+
+
+def test_stored_vectors_can_be_fetched_by_id_and_unknown_ids_are_left_out(index):
+    index.upsert(COLLECTION, ["a", "b"], np.eye(4, dtype=np.float32)[:2])
+    got = index.fetch(COLLECTION, ["b", "missing", "a"])
+    assert set(got) == {"a", "b"}
+    assert np.allclose(got["b"], [0, 1, 0, 0])
+    assert index.fetch("haechi-test-unknown.e5-4-0123456789", ["a"]) == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -35,6 +35,10 @@ class MemoryVectorIndex:
 
     def ids(self, collection: str) -> set[str]:
         return set(self._collections.get(collection, ()))
+
+    def fetch(self, collection: str, ids: Sequence[str]) -> Mapping[str, Vectors]:
+        held = self._collections.get(collection, {})
+        return {chunk_id: held[chunk_id] for chunk_id in ids if chunk_id in held}
 
     def count(self, collection: str) -> int:
         return len(self._collections.get(collection, ()))

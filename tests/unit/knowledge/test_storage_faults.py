@@ -125,6 +125,6 @@ def test_a_nightly_reconcile_says_what_it_repaired(shelf: Shelf) -> None:
     lost = sorted(shelf.chunk_ids())[:1]
     shelf.knowledge._vectors.delete(name, lost)
     shelf.knowledge._vectors.upsert(name, ["f" * 32], np.ones((1, 256), dtype=np.float32))
-    repaired = shelf.knowledge.reconcile()
+    repaired = shelf.knowledge.maintenance.reconcile()
     assert (repaired.orphans, repaired.missing, repaired.restored, repaired.dropped) == (1, 1, 1, 0)
     assert shelf.vector_ids()[name] == shelf.chunk_ids()
