@@ -35,7 +35,7 @@ _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _TEST_PATH = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|e2e|androidTest|mocks?)/|[._]?(?:test|spec)s?\.\w+$", re.I)
 
 # What is worth how much; found by looking at the callers of a hundred definitions in eight repositories.
-_SAME_FILE = 3.0
+_SAME_FILE = 4.5
 _SAME_CLASS = 2.0
 _IMPORTED = 3.0
 _RECEIVER = 3.0

@@ -25,8 +25,8 @@ MAX_NAME_CHARS = 80
 _REVISION = re.compile(r"[0-9a-f]{7,64}")
 _BLAME_HEAD = re.compile(r"([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-# Whatever the repository configures, nothing of it is run and no other file is read.
-_SAFE = ("-c", "blame.ignoreRevsFile=", "-c", "log.showSignature=false", "-c", "diff.external=", "-c", "core.pager=cat")
+# Whatever the repository configures, nothing of it is run.
+_SAFE = ("-c", "log.showSignature=false", "-c", "diff.external=", "-c", "core.pager=cat")
 _FIELD = "\x1f"
 _RECORD = "\x1e"
 
@@ -73,7 +73,7 @@ def blame_lines(source: HasHistory, uri: str, start_line: int, end_line: int, re
     output = _git(
         repository, BLAME_TIMEOUT_S, uri, revision,
         "blame", "--porcelain", "--no-textconv", "-w", f"-L{start_line},{last}",
-        "--end-of-options", revision, "--", path,
+        revision, "--", path,
     )  # fmt: skip
     shallow = _shallow_commits(repository)
     return tuple(
@@ -113,7 +113,7 @@ def log_of_lines(
     ]
     if since is not None:
         arguments.append(f"--since={since.astimezone(UTC).isoformat()}")
-    arguments += [f"-L{start_line},{last}:{path}", "--end-of-options", revision]
+    arguments += [f"-L{start_line},{last}:{path}", revision]
     output = _git(repository, LOG_TIMEOUT_S, uri, revision, *arguments)
     shallow = _shallow_commits(repository)
     return tuple(
