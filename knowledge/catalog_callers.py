@@ -29,6 +29,15 @@ _CALLABLE = frozenset(
     ]
 )  # fmt: skip
 _OWN = frozenset(["-", "self", "this", "super", "cls", "Self", "static", "parent", "base"])
+_FAMILIES = {
+    **dict.fromkeys(["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte"], "script"),
+    **dict.fromkeys(["java", "kt", "kts", "scala", "sc", "groovy"], "jvm"),
+    **dict.fromkeys(["c", "h", "cpp", "cc", "cxx", "hpp", "hh", "hxx", "ipp", "tpp", "inl", "m", "mm"], "native"),
+    **dict.fromkeys(["rb", "rake", "gemspec", "erb"], "ruby"),
+    **dict.fromkeys(["py", "pyi", "pyw"], "python"),
+    **dict.fromkeys(["php", "phtml"], "php"),
+    **dict.fromkeys(["sh", "bash", "zsh", "ksh"], "shell"),
+}
 _BASES = re.compile(r"(?:\bextends\b|\bimplements\b|\bwith\b|\bis\b|\bfor\b|[:<(])(?P<bases>[^{]*)")
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -38,12 +47,14 @@ _TEST_PATH = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|e2e|androidTest|mock
 _SAME_FILE = 4.5
 _SAME_CLASS = 2.0
 _IMPORTED = 3.0
+_BASE_IMPORTED = 1.5
 _RECEIVER = 3.0
 _MENTIONED = 1.5
 _SAME_FOLDER = 1.0
 _ONLY_ONE = 1.5
 _FOREIGN_RECEIVER = -1.5
 _FOREIGN_PLAIN = -2.0
+_FOREIGN_MODULE = -4.0
 _TEST = -1.0
 
 
@@ -62,12 +73,17 @@ class _Wanted:
 
     name: str
     owner: str | None  # simple name of its class
-    aliases: frozenset[str]  # its class and the interfaces and classes that stand for it
+    bases: frozenset[str]  # classes and interfaces that its class stands for
     folder: str
     stem: str
     definitions: int  # how many definitions bear the name
     document_id: str
     group: str
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """Every class under which the definition may be called."""
+        return self.bases | ({self.owner} if self.owner else frozenset())
 
 
 def find_callers(
@@ -83,7 +99,7 @@ def find_callers(
         rows = _sites(connection, chunk, name, generation)
         common = len(rows) > _COMMON_SITES * max(1, wanted.definitions)
         needed = 3.0 if common or wanted.definitions > 5 else 2.0 if wanted.definitions > 1 else 1.0
-        sites = [_judge(connection, wanted, row) for row in rows]
+        sites = [_judge(connection, wanted, row, needed) for row in rows]
         chosen = _best([site for site in sites if site.score >= needed], limit)
         return tuple(_as_caller(connection, site.row, chunk.locator.source, name) for site in chosen)
 
@@ -141,14 +157,14 @@ def _understand(connection: sqlite3.Connection, chunk: Chunk, name: str, generat
     owner = owners[-1] if owners else None
     if chunk.symbol_kind == "constructor":
         owner = owners[-2] if len(owners) > 1 else None
-    aliases = {owner} if owner else set()
+    bases: set[str] = set()
     if owner is not None:
         rows = connection.execute(
             "SELECT signature FROM chunks WHERE generation = ? AND name = ? AND signature IS NOT NULL LIMIT 10",
             (generation, owner),
         ).fetchall()
         for row in rows:
-            aliases |= _bases(str(row["signature"]))
+            bases |= _bases(str(row["signature"]))
     definitions = connection.execute(
         "SELECT count(DISTINCT document || ' ' || coalesce(symbol, '')) FROM chunks WHERE generation = ? AND name = ?",
         (generation, name),
@@ -157,7 +173,7 @@ def _understand(connection: sqlite3.Connection, chunk: Chunk, name: str, generat
     return _Wanted(
         name=name,
         owner=owner,
-        aliases=frozenset(a for a in aliases if a and a != name),
+        bases=frozenset(base for base in bases if base not in (name, owner)),
         folder=folder,
         stem=file.split(".")[0],
         definitions=int(definitions),
@@ -185,33 +201,58 @@ def _sites(connection: sqlite3.Connection, chunk: Chunk, name: str, generation: 
         f"SELECT {columns} {joined} WHERE k.generation = ? AND k.name = ? ORDER BY d.id = ? DESC, c.number LIMIT ?",
         (generation, name, chunk.document_id, _MAX_SITES),
     ).fetchall()
-    return [row for row in rows if (row["document_id"], row["part_of"]) != (chunk.document_id, chunk.group)]
+    family = _family(chunk.locator.uri)
+    return [
+        row
+        for row in rows
+        if (row["document_id"], row["part_of"]) != (chunk.document_id, chunk.group)
+        and (_family(row["uri"]) == family or (family == "sol" and _family(row["uri"]) == "script"))
+    ]
 
 
-def _judge(connection: sqlite3.Connection, wanted: _Wanted, row: sqlite3.Row) -> _Site:
+def _family(uri: str) -> str:
+    """Languages that call each other share one; Solidity is called by the scripts that test and deploy it."""
+    suffix = uri.rsplit(".", 1)[-1].lower()
+    return _FAMILIES.get(suffix, suffix)
+
+
+def _judge(connection: sqlite3.Connection, wanted: _Wanted, row: sqlite3.Row, needed: float) -> _Site:
     receivers = str(row["receivers"]).split() or ["-"]
-    imports = set(str(row["imports"]).split())
     same_file = row["document_id"] == wanted.document_id
-    owner = str(row["symbol"] or "").rpartition(".")[0].rpartition(".")[2]
+    imports = set() if same_file else set(str(row["imports"]).split())
     score = _ONLY_ONE if wanted.definitions == 1 else 0.0
     score += _SAME_FILE if same_file else 0.0
-    imported = wanted.name in imports or wanted.stem in imports or bool(wanted.aliases & imports)
-    score += _IMPORTED if imported and not same_file else 0.0
-    plain = any(receiver in _OWN for receiver in receivers)
-    if any(_is_alias(receiver, wanted.aliases) for receiver in receivers if receiver not in _OWN):
-        score += _RECEIVER
-    elif plain and wanted.owner is not None and (owner == wanted.owner or owner in wanted.aliases):
-        score += _SAME_CLASS
-    elif plain and wanted.owner is not None and not imported and not same_file:
-        score += _FOREIGN_PLAIN
-    elif not plain and "new" not in receivers and not imported:
-        score += _FOREIGN_RECEIVER if wanted.owner is not None or not same_file else 0.0
+    imported = wanted.name in imports or wanted.stem in imports or (wanted.owner or "") in imports
+    if imported:
+        score += _IMPORTED
+    elif wanted.bases & imports:
+        score += _BASE_IMPORTED
+    score += _of_receivers(wanted, row, receivers, near=same_file or imported)
     folder = str(row["uri"]).rpartition("/")[0]
     score += _SAME_FOLDER if folder == wanted.folder and not same_file else 0.0
-    if wanted.aliases and not same_file and not imported and _mentions(connection, row["document"], wanted.aliases):
-        score += _MENTIONED
+    aliases = wanted.aliases
+    if aliases and not same_file and score < needed <= score + _MENTIONED and not imported:
+        score += _MENTIONED if _mentions(connection, row["document"], aliases) else 0.0
     is_test = _TEST_PATH.search(str(row["uri"])) is not None
-    return _Site(row, score + (_TEST if is_test else 0.0), is_test)
+    return _Site(row, score + (_TEST if is_test and score + _TEST >= needed else 0.0), is_test)
+
+
+def _of_receivers(wanted: _Wanted, row: sqlite3.Row, receivers: Sequence[str], *, near: bool) -> float:
+    """What the names before the dot say; `near` means the same file, or one that imports the definition."""
+    others = [receiver for receiver in receivers if receiver not in _OWN]
+    if any(_is_alias(receiver, wanted.aliases) for receiver in others):
+        return _RECEIVER
+    if wanted.owner is None:
+        if len(others) < len(receivers):
+            return 0.0  # called plainly
+        places = {wanted.stem, wanted.folder.rpartition("/")[2], "new"}
+        return _RECEIVER if places & set(others) else _FOREIGN_MODULE
+    owner = str(row["symbol"] or "").rpartition(".")[0].rpartition(".")[2]
+    if len(others) < len(receivers):
+        if owner == wanted.owner or owner in wanted.aliases:
+            return _SAME_CLASS
+        return 0.0 if near else _FOREIGN_PLAIN
+    return 0.0 if near or "new" in others else _FOREIGN_RECEIVER
 
 
 def _is_alias(receiver: str, aliases: frozenset[str]) -> bool:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 _MAX_DECLARATORS = 20
 _TEST_MACROS = frozenset(["TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P"])
 _QUALIFIER = re.compile(r"[\w~]+(?=\s*::)|operator\s*(?:\(\)|\[\]|[^\s\w(]+|[\w:&*\s]+)|~?\w+")
-_ATTRIBUTE_NAME = re.compile(r"[A-Z][A-Z0-9_]+")  # macros such as API_EXPORT before a name
+_CONDITION = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # of an #if that the grammar took for a name
 
 
 def _csharp(node: Node, stem: str, container: Node | None) -> Described | None:
     kind, name, body = CSHARP.kinds[node.type], name_of(node), body_of(node)
+    if node.has_error and _CONDITION.fullmatch(name):
+        return None
     if kind == SCOPE_KIND:
         return Described("", kind, node, body)  # as with packages: files say where, names say what
     if node.type == "local_function_statement":

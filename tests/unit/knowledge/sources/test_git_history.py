@@ -108,12 +108,12 @@ def test_what_is_not_there_or_never_shown_is_not_found(
 
 
 def test_what_a_repository_configures_is_not_run(repo: Path, tmp_path: Path) -> None:
+    write(repo, ".gitattributes", "*.py diff=py\n")
+    head = commit(repo, "attributes")
     mark = tmp_path / "ran"
     for key in ("diff.external", "diff.py.textconv", "core.fsmonitor", "gpg.program", "core.pager"):
         git(repo, "config", key, f"touch {mark};:")
     git(repo, "config", "log.showSignature", "true")
-    write(repo, ".gitattributes", "*.py diff=py\n")
-    head = commit(repo, "attributes")
     source = GitSource("shop", repo)
     assert blame_lines(source, "src/pay.py", 1, 3, head)
     assert log_of_lines(source, "src/pay.py", 1, 3, head)
