@@ -59,6 +59,7 @@ def post_of(event_data: Mapping[str, Any], key: str = "post") -> Json | None:
 
 
 def props_of(post: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The props of a post; none when they are of another shape."""
     props = post.get("props")
     return props if isinstance(props, dict) else {}
 
@@ -96,12 +97,14 @@ def is_system(post: Mapping[str, Any]) -> bool:
 
 
 def thread_of(post: Mapping[str, Any]) -> ThreadRef:
+    """The thread of a post; one that answers nothing is the root of its own."""
     return ThreadRef(
         platform=NAME, channel_id=str(post.get("channel_id", "")), root_id=str(post.get("root_id") or post.get("id"))
     )
 
 
 def delivery_id_of(post_id: str) -> str:
+    """The same for every delivery of a post."""
     return f"{NAME}:{post_id}"
 
 
