@@ -18,7 +18,7 @@ from bot.errors import PlatformError
 from bot.platforms.slack_api import Identity, SlackApi
 from bot.platforms.slack_commands import CommandAnswers
 from bot.platforms.slack_format import VOTE_ACTION
-from bot.platforms.slack_messages import NAME, SlackMessages, delivery_id
+from bot.platforms.slack_messages import NAME, SlackMessages, delivery_id, is_own
 from bot.platforms.slack_posts import reply_payload
 from bot.ports import Receive
 from bot.types import Author, Command, FeedbackGiven, Message, ThreadRef, Vote
@@ -79,6 +79,10 @@ class SlackIntake:
             self._remember(key)
         await self._heard(message)
         return True
+
+    def is_own(self, message: Json) -> bool:
+        """Whether the bot wrote it."""
+        return is_own(message, self._require_identity())
 
     async def command(self, body: Json) -> None:
         """Saves a slash command, and where its answer can be sent."""

@@ -131,7 +131,7 @@ class SlackReading:
             read_until = max(float(position.channels.get(channel, 0)), position.alive_at)
             since = max(read_until - OVERLAP_S, bound)
             await self._gather(channel, kind, since, position, haul)
-        await self._deliver(haul, intake)
+        await self._deliver(haul, intake, position)
         self._tell(haul)
         self._caught_up = haul.complete
         await self.flush(now=True)
@@ -139,11 +139,13 @@ class SlackReading:
 
     # --- inside -------------------------------------------------------------------------------
 
-    async def _deliver(self, haul: _Haul, intake: SlackIntake) -> None:
-        found = sorted(haul.messages, key=lambda item: float(item[1]["ts"]))
-        if len(found) > self._max_messages:
-            haul.skipped = len(found) - self._max_messages if haul.skipped >= 0 else haul.skipped
-            found = found[len(found) - self._max_messages :]
+    async def _deliver(self, haul: _Haul, intake: SlackIntake, position: _Position) -> None:
+        by_others = [item for item in haul.messages if not intake.is_own(item[1])]
+        found = sorted(by_others, key=lambda item: float(item[1]["ts"]))
+        left, found = found[: -self._max_messages or None], found[-self._max_messages :] if self._max_messages else []
+        unread = [ts for channel, message in left if (ts := message["ts"]) > position.channels.get(channel, "")]
+        if unread and haul.skipped >= 0:
+            haul.skipped = len(unread)
         new = 0
         for channel, message in found:
             new += await intake.message(message, channel=channel)

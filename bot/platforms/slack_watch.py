@@ -156,8 +156,7 @@ class SlackWatch:
         auth_pause = self._timing.auth_every_s
         while await self._rest(self._timing.check_every_s):
             if socket is not None and (death := self._death_of(socket)) is not None:
-                log.warning("slack.socket_replaced", reason=death)
-                self._health.down("The connection to Slack was lost and is built anew.")
+                self._health.down(f"The connection to Slack is being built anew: {death}")
                 return
             now = self._monotonic()
             if now - auth_at >= auth_pause:
@@ -176,11 +175,11 @@ class SlackWatch:
         """Why a connection must be replaced; None while it lives."""
         timing = self._timing
         if socket.has_ended:
-            return str(socket.failure) if socket.failure else "closed"
+            return str(socket.failure) if socket.failure else "it ended."
         if socket.silent_s() > timing.dead_after_s:
-            return f"no sign of life for {socket.silent_s():.0f} s"
+            return f"no sign of life for {socket.silent_s():.0f} s."
         if socket.quiet_s() > timing.renew_quiet_s:
-            return "nothing came for long, renewed as a precaution"
+            return "nothing came for long, so it is renewed as a precaution."
         return None
 
     async def _try_token(self) -> tuple[float, bool]:

@@ -66,7 +66,7 @@ class Workspace:
         self.ephemeral: list[Json] = []
         self.statuses: list[Json] = []
         self.changed: Callable[[str, Json], None] = lambda kind, message: None  # told of what the bot posts and edits
-        self._last_ts = 0.0
+        self._last_us = 0
 
     # --- what tests arrange -------------------------------------------------------------------
 
@@ -82,8 +82,8 @@ class Workspace:
         return channel
 
     def next_ts(self) -> str:
-        self._last_ts = max(self.clock(), self._last_ts + 0.000_001)
-        return f"{self._last_ts:.6f}"
+        self._last_us = max(int(self.clock() * 1_000_000), self._last_us + 1)
+        return f"{self._last_us // 1_000_000}.{self._last_us % 1_000_000:06d}"
 
     def add_message(self, channel_id: str, message: Json) -> Json:
         """Keeps a message; its thread's root counts it."""

@@ -7,7 +7,7 @@ import pytest
 from bot.errors import StoreError
 from bot.platforms import slack_messages
 from bot.types import Attachment
-from tests.emulators.slack import BOT, BOT_USER, event_callback
+from tests.emulators.slack import BOT_USER, event_callback
 from tests.unit.bot.platforms.slack_bench import MENTION, listening, slack_server
 
 
@@ -142,7 +142,7 @@ async def test_events_that_nobody_needs_are_acknowledged(bench, server):
 
 async def test_text_and_log_files_join_the_message_and_others_are_named(bench, server):
     files = [
-        server.add_file("app.log", "TimeoutError\n  at pay()".encode(), "application/octet-stream"),
+        server.add_file("app.log", b"TimeoutError\n  at pay()", "application/octet-stream"),
         server.add_file("메모.txt", "한글 메모".encode("cp949"), "text/plain"),
         server.add_file("사진.png", b"\x89PNG", "image/png"),
     ]

@@ -1,0 +1,159 @@
+"""Slack over HTTP: signed requests are taken, others are not, and what cannot be saved is not acknowledged."""
+
+from __future__ import annotations
+
+import json
+import time
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from slack_sdk.signature import SignatureVerifier
+from starlette.applications import Starlette
+
+from bot.errors import StoreError
+from bot.http.slack import slack_routes
+from tests.emulators.slack import SIGNING_SECRET, event_callback
+from tests.unit.bot.platforms.slack_bench import MENTION, listening, slack_server
+
+EVENT = {
+    "type": "message",
+    "user": "U1",
+    "text": f"{MENTION} 연차는?",
+    "ts": "1790000000.000100",
+    "channel": "C1",
+    "channel_type": "channel",
+    "event_ts": "1790000000.000100",
+}
+
+
+@pytest.fixture
+async def server():
+    async with slack_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def bench(server):
+    async with listening(server, mode="http", app_token=None) as bench:
+        yield bench
+
+
+@pytest.fixture
+async def client(bench):
+    app = Starlette(routes=slack_routes(bench.platform))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bot") as client:
+        yield client
+
+
+def signed(
+    body: str, *, secret: str = SIGNING_SECRET, at: float | None = None, kind: str = "application/json", **headers: str
+) -> dict:
+    timestamp = str(int(time.time() if at is None else at))
+    signature = SignatureVerifier(secret).generate_signature(timestamp=timestamp, body=body)
+    return {"X-Slack-Signature": signature, "X-Slack-Request-Timestamp": timestamp, "Content-Type": kind, **headers}
+
+
+async def test_an_event_is_saved_and_acknowledged(bench, client, server):
+    body = json.dumps(event_callback(EVENT, 1))
+    answer = await client.post("/slack/events", content=body, headers=signed(body))
+    assert answer.status_code == 200
+    assert [(m.text, m.mentions_bot) for m in bench.messages] == [("연차는?", True)]
+    assert server.calls["apps.connections.open"] == 0
+
+
+async def test_a_repetition_is_acknowledged_and_not_delivered_again(bench, client):
+    body = json.dumps(event_callback(EVENT, 1))
+    for retry in ("", "1", "2"):
+        more = {"X-Slack-Retry-Num": retry, "X-Slack-Retry-Reason": "http_timeout"} if retry else {}
+        assert (await client.post("/slack/events", content=body, headers=signed(body, **more))).status_code == 200
+    assert len(bench.messages) == 1
+
+
+async def test_what_cannot_be_saved_is_not_acknowledged(bench, client):
+    bench.refuse = StoreError("The disk is full.")
+    body = json.dumps(event_callback(EVENT, 1))
+    assert (await client.post("/slack/events", content=body, headers=signed(body))).status_code == 500
+    bench.refuse = None
+    assert (await client.post("/slack/events", content=body, headers=signed(body))).status_code == 200
+    assert len(bench.messages) == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        lambda body: {"Content-Type": "application/json"},
+        lambda body: signed(body, secret="another secret"),
+        lambda body: signed(body, at=time.time() - 3600),
+        lambda body: signed(body + " "),
+    ],
+    ids=["unsigned", "another secret", "an hour old", "another body"],
+)
+async def test_a_request_that_slack_did_not_sign_is_refused(bench, client, headers):
+    body = json.dumps(event_callback(EVENT, 1))
+    answer = await client.post("/slack/events", content=body, headers=headers(body))
+    assert answer.status_code == 401
+    assert bench.heard == []
+
+
+async def test_slacks_question_for_the_address_is_answered(client):
+    body = json.dumps({"type": "url_verification", "token": "x", "challenge": "abc123"})
+    answer = await client.post("/slack/events", content=body, headers=signed(body))
+    assert answer.status_code == 200
+    assert answer.json() == {"challenge": "abc123"}
+
+
+async def test_commands_and_buttons_are_taken_too(bench, client, server):
+    form = "application/x-www-form-urlencoded"
+    body = urlencode(
+        {
+            "command": "/haechi",
+            "text": "ask 연차는?",
+            "user_id": "U1",
+            "user_name": "mina",
+            "channel_id": "C1",
+            "trigger_id": "1.2",
+            "response_url": server.response_url("U1", "C1"),
+            "team_id": "T0HAECHI1",
+        }
+    )
+    answer = await client.post("/slack/commands", content=body, headers=signed(body, kind=form))
+    assert (answer.status_code, answer.text) == (200, "")
+    assert bench.commands[0].args == "ask 연차는?"
+    message = {"ts": "1790000001.000100", "text": "x"}
+    payload = {
+        "type": "block_actions",
+        "user": {"id": "U1", "name": "mina"},
+        "container": {"type": "message", "message_ts": message["ts"], "channel_id": "C1"},
+        "channel": {"id": "C1"},
+        "message": message,
+        "actions": [{"type": "button", "action_id": "haechi_vote_wrong", "block_id": "b", "value": "wrong:C1:1.1"}],
+        "team": {"id": "T0HAECHI1"},
+    }
+    body = urlencode({"payload": json.dumps(payload)})
+    answer = await client.post("/slack/interactivity", content=body, headers=signed(body, kind=form))
+    assert answer.status_code == 200
+    assert [(v.vote, v.delivery_id) for v in bench.votes] == [("wrong", "C1:1.1")]
+
+
+async def test_before_anybody_listens_slack_is_told_to_come_again(server):
+    from datetime import UTC, datetime
+
+    from bot.platforms.slack import SlackPlatform
+    from tests.emulators.memory_state import MemoryState
+    from tests.emulators.slack_options import slack_options
+
+    platform = SlackPlatform(slack_options(server, mode="http"), state=MemoryState(), clock=lambda: datetime.now(UTC))
+    app = Starlette(routes=slack_routes(platform))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bot") as client:
+        body = json.dumps(event_callback(EVENT, 1))
+        assert (await client.post("/slack/events", content=body, headers=signed(body))).status_code == 503
+
+
+async def test_bodies_that_are_no_text_or_too_long_are_refused(client):
+    assert (await client.post("/slack/events", content=b"\xff\xfe")).status_code == 400
+    assert (await client.post("/slack/events", content=b"x" * (2 * 1024 * 1024 + 1))).status_code == 413
+
+
+async def test_the_routes_take_posts_alone(client):
+    assert (await client.get("/slack/events")).status_code == 405
