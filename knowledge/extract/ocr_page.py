@@ -17,6 +17,7 @@ from PIL import Image
 
 from knowledge.extract.ocr_record import OcrLine, OcrRecord
 from knowledge.extract.ocr_tesseract import OcrWord, find_rotation, read_images
+from knowledge.extract.ocr_vote import vote
 from knowledge.extract.scan_image import Grey, Mask, erase_rules, find_ink, find_rules, straighten
 from knowledge.extract.scan_lines import (
     TextBox,
@@ -47,6 +48,8 @@ _BEST_HEIGHT_PX = 44  # of a line; measured: larger letters are misread that are
 _SCALES = (0.4, 1.6)
 _LEAST_SCALED_PX = 14  # dashes and dots are not blown up to letters
 _SECOND_SCALE = 1.35
+_VOTING_SCALES = (1.35, 0.8)
+_SHORT_LETTERS = 30
 _HANGUL = re.compile(r"[가-힣]")
 
 
@@ -128,6 +131,7 @@ class _Page:
     def _read_korean(self) -> list[OcrLine]:
         places = list(self._stretches)
         korean = read_images([place.image for place in places], language="kor", layout=_LINE_LAYOUT)
+        self._vote_on_cells(places, korean)
         again = [index for index, words in enumerate(korean) if _is_doubtful(words)]
         larger = [self._stretch(places[index].box, places[index].cell, scale=_SECOND_SCALE) for index in again]
         second = read_images([place.image for place in larger], language="kor", layout=_LINE_LAYOUT)
@@ -164,6 +168,24 @@ class _Page:
             for index, words in enumerate(korean)
             if words or (index in latin and latin[index][0])
         ]
+
+    def _vote_on_cells(self, places: list[_Stretch], korean: list[list[OcrWord]]) -> None:
+        """Reads short Korean texts in table cells at other sizes too: no sentence around them tells what they are."""
+        short = [
+            index
+            for index, words in enumerate(korean)
+            if places[index].cell and _has_hangul(words) and sum(len(word.text) for word in words) <= _SHORT_LETTERS
+        ]
+        others: list[list[_Stretch]] = []
+        readings: list[list[list[OcrWord]]] = []
+        for scale in _VOTING_SCALES:
+            others.append([self._stretch(places[index].box, True, scale=scale) for index in short])
+            readings.append(read_images([place.image for place in others[-1]], language="kor", layout=_LINE_LAYOUT))
+        for number, index in enumerate(short):
+            base, words = vote([korean[index], *(reading[number] for reading in readings)])
+            korean[index] = words
+            if base:
+                places[index] = others[base - 1][number]
 
     def _read_rings(self, places: Sequence[_Stretch]) -> dict[int, tuple[tuple[int, int, int], ...]]:
         """Circled numbers by stretch: the Korean model does not know them, but reads what stands inside."""

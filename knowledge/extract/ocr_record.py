@@ -16,7 +16,7 @@ from typing import Any
 from knowledge.extract.ocr_tesseract import OcrWord
 from knowledge.extract.scan_image import PixelRule
 
-RECORD_VERSION = 8  # raise it when pages must be read again
+RECORD_VERSION = 9  # raise it when pages must be read again
 
 
 @dataclass(frozen=True, slots=True)
