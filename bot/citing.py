@@ -127,8 +127,9 @@ class EvidenceIndex:
         if foreign:
             return "is not in the language of the question"
         words = _INSIDE_CODE.sub(" ", bare)
-        if self._language == "ko" and not is_korean(words) and len(_LATIN_WORD.findall(words)) >= 4:
-            return "is not in Korean"
+        if self._language == "ko" and not is_korean(words) and (latin := len(_LATIN_WORD.findall(words))):
+            if latin >= 4 or claims_of(words).is_empty:
+                return "is not in Korean"
         if self._language == "en" and len(re.findall(r"[가-힣]+", words)) > 2 * len(_LATIN_WORD.findall(words)) + 2:
             return "is not in English"
         return None
@@ -217,7 +218,9 @@ class EvidenceIndex:
             return None
         words = [word for word in content_words(without_amounts(claims)) if not _PREDICATE.search(word)]
         share = held_share(words, *bags)
-        if words and (share == 0.0 or (len(words) >= _FEW_WORDS and share < _LEAST_SHARE)):
+        if words and share == 0.0 and not claims.is_empty:  # other words for what the evidence and the question name
+            share = held_share([*content_words(around.question), *content_words(around.context)], *bags) - 0.25
+        if words and (share <= 0.0 or (len(words) >= _FEW_WORDS and share < _LEAST_SHARE and claims.is_empty)):
             return "its words do not stand in the evidence it names"
         return None
 

@@ -14,6 +14,7 @@ import structlog
 
 from bot.content_words import bag_of, content_words, held_share
 from bot.errors import ModelError
+from bot.orders import withhold_orders
 from bot.ports import ChatModel
 from bot.prompting import cut_lines, prompt_text
 from bot.routing import route
@@ -83,7 +84,7 @@ def read_thread(thread: Sequence[Message], question: str) -> Conversation:
             continue
         if message is thread[-1] and not message.author.is_bot and text == question.strip():
             continue  # the question itself
-        shown = " ".join(text.split())
+        shown = " ".join(withhold_orders(text).split())
         turns.append(("Haechi" if message.author.is_bot else "User", shown[:_HISTORY_CHARS]))
         if not message.author.is_bot:
             before = questions[-1] if questions else None

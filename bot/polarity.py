@@ -26,7 +26,15 @@ _NEGATIVE_ENGLISH = re.compile(
     r"unable|without)\b",
     re.IGNORECASE,
 )
+# verbs of permission and of inclusion: those that affirm and those that deny stand for the same question
+_OPPOSITES = (
+    (re.compile(r"(?:허용|허가|허락|금지|불허|불가|가능|불가능)\S*$"), "허용"),
+    (re.compile(r"(?:포함|제외)\S*$"), "포함"),
+    (re.compile(r"(?:지급|미지급)\S*$"), "지급"),
+    (re.compile(r"(?:인정|불인정)\S*$"), "인정"),
+)
 _SHARED = 0.6
+_TOPIC_SHARED = 0.5
 _MODAL = re.compile(r"(\S+?)\s*수(?:가|는|도)?\s*(?:있|없)")
 _AUXILIARY = re.compile(r"\s*(?:지|하지|하여서는|해서는|하면)?\s*(?:아니|않|못|안\s?[되됩된됨])\S*\s*$")
 
@@ -67,25 +75,51 @@ def is_denied(clause: str) -> bool:
 
 
 def contradicted(claim: str, evidence: Sequence[Clause]) -> str | None:
-    """The clause of the evidence that says the opposite of a claim, when none says the same."""
+    """The clause of the evidence that says the opposite of a claim, when none says the same as surely."""
     for piece in split_clauses(claim):
         words = content_words(piece)
         if not words:
             continue
-        denied = is_denied(piece)
-        same = opposite = 0.0
-        found = None
-        for clause in evidence:
-            if is_korean(piece) != is_korean(clause.text) or predicate_of(piece) != predicate_of(clause.text):
-                continue
-            share = held_share(words, clause.bag)
-            if clause.is_denied == denied:
-                same = max(same, share)
-            elif share > opposite:
-                opposite, found = share, clause.text
-        if found is not None and opposite >= _SHARED and opposite > same:
+        found = _opposite_of(piece, words, evidence)
+        if found is not None:
             return found
     return None
+
+
+def _opposite_of(piece: str, words: Sequence[str], evidence: Sequence[Clause]) -> str | None:
+    denied, korean = is_denied(piece), is_korean(piece)
+    predicate = predicate_of(piece)
+    about = [word for word in words if word[:2] != predicate[:2]] or list(words)
+    same = opposite = 0.0
+    same_topic = opposite_topic = False
+    found = None
+    for clause in evidence:
+        if is_korean(clause.text) != korean or not _meet(piece, predicate, clause):
+            continue
+        share, has_topic = held_share(about, clause.bag), clause.bag.holds(about[0])
+        if clause.is_denied == denied:
+            same, same_topic = max(same, share), same_topic or has_topic
+        elif share > opposite:
+            opposite, opposite_topic, found = share, has_topic, clause.text
+    if found is None:
+        return None
+    if opposite >= _SHARED and opposite > same:
+        return found
+    # an exception: what the claim is about stands in the denial alone
+    return found if opposite >= _TOPIC_SHARED and opposite_topic and not same_topic else None
+
+
+def _meet(piece: str, predicate: str, clause: Clause) -> bool:
+    """Whether both speak of the same deed; a ban names it in front: "사용은 금지한다" speaks of "사용"."""
+    theirs = predicate_of(clause.text)
+    if not predicate or not theirs:
+        return False
+    if predicate == theirs:
+        return True
+    if "허용" in (predicate, theirs):
+        other, deed = (clause.text, predicate) if theirs == "허용" else (piece, theirs)
+        return any(word[:2] == deed[:2] for word in content_words(other)[-2:])
+    return False
 
 
 def predicate_of(clause: str) -> str:
@@ -93,6 +127,9 @@ def predicate_of(clause: str) -> str:
     if not is_korean(clause):
         found = _ENGLISH_VERB.search(clause)
         return latin_stem(found[1] or found[2]) if found else ""
+    for words, root in _OPPOSITES:
+        if words.search(clause.rstrip(" .!?)")[-12:]):
+            return root
     modal = None
     for modal in _MODAL.finditer(clause):
         pass

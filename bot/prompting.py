@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 
 from bot.evidence_pieces import NumberedEvidence
+from bot.orders import withhold_orders
 from bot.persona import Persona
 from bot.types import AnswerLength, ChatTurn, Language
 from knowledge.types import Locator, ScoredChunk
@@ -41,7 +42,7 @@ def number_evidence(chunks: Sequence[ScoredChunk], budget_tokens: int) -> list[N
         head = evidence_head(scored)
         if left < _LEAST_TOKENS:
             break
-        text = cut_lines(f"{head}\n{chunk.text}{_callers(scored)}", left)
+        text = cut_lines(withhold_orders(f"{head}\n{chunk.text}{_callers(scored)}"), left)
         if text is None:
             break
         locator = chunk.locator

@@ -32,7 +32,7 @@ _UNITS: dict[str, str] = {
     "m": "m(?![a-z])|미터", "kg": "kg|킬로그램", "g": "g(?![a-z])|그램", "톤": "톤|t(?![a-z])", "tb": "tb", "gb": "gb|기가바이트",
     "mb": "mb|메가바이트", "kb": "kb", "쪽": "쪽|페이지|pages?", "배": "배", "박": "박(?!사)|nights?", "끼": "끼|식(?![가-힣])|meals?",
     "평": "평", "대": "대(?![가-힣])", "장": "장(?![가-힣])|매(?![가-힣])", "부": "부(?![가-힣])|copies", "차": "차(?![가-힣])",
-    "층": "층", "등급": "등급", "단계": "단계", "호": "호", "권": "권",
+    "층": "층", "등급": "등급", "단계": "단계", "호": "호", "권": "권", "자": "글자|자(?![가-힣])|자(?=[가-힣]?\\s)|자(?=이|를|로|까|를)|characters?",
 }  # fmt: skip
 _BASES: dict[str, tuple[str, int | Decimal]] = {
     "년": ("개월", 12), "주": ("일", 7), "시간": ("분", 60), "초": ("분", Decimal(1) / 60), "밀리초": ("분", Decimal(1) / 60_000),
@@ -63,6 +63,10 @@ _CURRENCIES = {
 }
 _HUNDREDTHS = re.compile(
     r"(\d+)\s?분의\s?(\d+(?:\.\d+)?)|(?<![\d.])(\d)\s?할(?:\s?(\d)\s?푼)?(?![가-힣]{2})|(?<![가-힣])절반"
+)
+# a counter that is not in the table above: it fits itself alone
+_OTHER_COUNTER = re.compile(
+    r"(?!이|가|은|는|을|를|의|에|로|으|과|와|도|만|까|부|보|입|인|임|씩|당|간|마|쯤|정|내|분의|및|또|중|하|한|할|된|되|대)([가-힣])"
 )
 _RANGE = re.compile(r"^\s?(?:~|〜|∼|-|–|—|에서|부터|내지|to|and|또는|or)\s?$")
 _SCALE_AT_END = re.compile(r"\d([십백천만억조]+)\s?원?$")
@@ -188,6 +192,8 @@ def _in_digits(match: re.Match[str], text: str) -> Quantity | None:
     unit = _CURRENCIES[currency[1].lower()] if currency else None
     if unit is None and unit_match and not _runs_on(text, unit_match):
         unit, end = unit_name(unit_match[0] + text[unit_match.end() : unit_match.end() + 3]), unit_match.end()
+    elif unit is None and (counter := _OTHER_COUNTER.match(text, match.end())):
+        unit = f"~{counter[1]}"
     return Quantity(value=value, unit=unit, start=match.start(), end=end)
 
 

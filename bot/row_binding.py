@@ -12,6 +12,7 @@ from bot.quantities import Quantity, plain, quantities_of
 
 ABSENT = "absent"
 _IN_TURN = re.compile(r"각각|respectively|순서대로|in that order", re.IGNORECASE)
+_NEXT_PART = re.compile(r"[,;·]|\s(?:and|및|그리고)\s")
 _TEXT_CELL_CHARS = range(2, 25)
 
 
@@ -106,13 +107,14 @@ def _spoken_places(
         order = _in_order(names, parts.whole)
         if len(order) == len(parts.before) and len(order) > 1:
             return {order[number]}
-    names_follow = not mentioned(names, parts.before[0]) and bool(mentioned(names, parts.behind[0]))
-    if names_follow and len(parts.before) > 1 and (found := mentioned(names, parts.behind[number])):
-        return found
-    for text in reversed(parts.before[: number + 1]):
-        if found := mentioned(names, text, by_beginning=by_beginning):
-            return found
-    for text in (parts.behind[number], parts.whole, around.context, around.question):
+    if len(parts.behind) > 1 and not mentioned(names, parts.before[0], by_beginning=by_beginning):
+        behind = [mentioned(names, text, by_beginning=by_beginning) for text in parts.behind]
+        if all(behind):  # "150,000 won for executives and 110,000 won for team leads"
+            return behind[number]
+    texts = [*reversed(parts.before[: number + 1]), _NEXT_PART.split(parts.behind[number])[0]]
+    if len(parts.before) == 1:
+        texts.append(parts.whole)
+    for text in (*texts, around.context, around.question):
         if found := mentioned(names, text, by_beginning=by_beginning):
             return found
     return set()

@@ -83,6 +83,7 @@ LAYERS = {
             "bot.sanitising",
             "bot.sentences",
             "bot.notices",
+            "bot.orders",
             "bot.small_talk",
             "bot.conversation",
             "bot.contradictions",

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.bot.model_outputs import Output, reaching, read_outputs
 
-OUTPUTS = read_outputs("model_outputs.tsv")
+OUTPUTS = [*read_outputs("model_outputs.tsv"), *read_outputs("model_outputs_other_style.tsv")]
 BAD = [output for output in OUTPUTS if output.kind == "bad"]
 GOOD = [output for output in OUTPUTS if output.kind == "good"]
 MOST_REFUSED = 0.03  # of the good ones
