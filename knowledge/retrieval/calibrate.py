@@ -19,7 +19,7 @@ from knowledge.retrieval.calibration import (
     cross_validated,
     fit_logistic,
 )
-from knowledge.retrieval.gate import GATE_SIGNS, LACKING_FROM
+from knowledge.retrieval.gate import GATE_SIGNS, is_barred
 from knowledge.types import EvidenceKind
 
 # Share of answerable questions that may fall below the "weak" band. Of code people also ask with a commit message or a
@@ -132,7 +132,7 @@ def calibrate_examples(examples: Sequence[LabelledFeatures], fingerprint: Finger
 
 def _passing(probability: float, example: LabelledFeatures) -> float:
     """The probability with which a question may be judged "ok": 0 where a telling word is lacking."""
-    return 0.0 if example.features.get("lacking", 0.0) >= LACKING_FROM else probability
+    return 0.0 if is_barred(example.features) else probability
 
 
 def _weak_threshold(answerable: Sequence[float], hopeless: Sequence[float], allowed: float) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from knowledge.retrieval.calibration import Calibration
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.coverage import covered_weight, is_everyday
+from knowledge.retrieval.missing import Lack
 from knowledge.retrieval.question import Question
 from knowledge.types import Decision, Verdict
 
@@ -15,11 +16,13 @@ from knowledge.types import Decision, Verdict
 # the same questions as the calibrations: off-topic questions stay below the first, most answerable ones above it.
 UNCALIBRATED_WEAK_FROM = 0.45
 UNCALIBRATED_OK_FROM = 0.80
-# From this weight on (0..1) a telling word that no evidence holds forbids "ok": the rest merely matches.
-LACKING_FROM = 0.8
+# From this weight on (0..1) a telling word that the best evidence lacks forbids "ok": the rest merely matches.
+LACKING_FROM = 0.75
 _JUDGED = 3  # pieces of evidence that an answer usually rests on
 _KNOWN_WITHIN = 50  # candidates in which a word must occur to be known to the sources
 _BACKGROUND = slice(10, 50)  # ranks whose cosine tells what unrelated text reaches for this question
+
+NOTHING_LACKS = Lack()
 
 # Feature -> +1 when more of it speaks for an answer, -1 when it speaks against one.
 GATE_SIGNS: Mapping[str, int] = {
@@ -51,8 +54,8 @@ def gate_features(
     everyday: share of the words that any text may hold.
     answer: whether a piece has the kind of thing that is asked for, 1 when that is not clear.
     cosine: mean over the vector spaces of the best cosine; contrast: how far it stands above the ranks from ten on.
-    lacking and focus are added once the evidence is complete (`missing.find_lack`): the weight of the most telling word
-    that no piece holds, and the share of the subject that one piece holds.
+    lacking, apart and focus come from `missing.find_lack` once the evidence is complete: the weight of the most telling
+    word that no piece holds, of the one that the best piece lacks, and the share of the subject that this piece holds.
     agreement: share of the rankings that place the first piece among their first five.
     """
     if not ranked:
@@ -119,33 +122,40 @@ def judge(
     calibration: Calibration | None,
     *,
     names_place: bool = False,
-    missing: Sequence[str] = (),
+    lack: Lack = NOTHING_LACKS,
 ) -> Verdict:
     """The verdict on evidence with these features; no features mean that nothing was found.
 
-    `missing` are telling words that the evidence lacks: it is never "ok" then, whatever else matches. `names_place`
-    says that the question holds a stack frame that lies in the sources: that is evidence as it is.
+    Where a telling word of the question is lacking it is never "ok", whatever else matches. `names_place` says that the
+    question holds a stack frame that lies in the sources: that is evidence as it is.
     """
     if not features:
         return Verdict(decision="none", reason="nothing was found", probability=None)
     share = features["coverage"]
     held = f"the evidence holds {share:.0%} of what the question's words weigh"
-    if missing:
-        held = f"nothing that was found mentions {', '.join(missing)}; {held}"
-    lacking = features.get("lacking", 0.0) >= LACKING_FROM
+    barred = is_barred(features)
+    if lack.words:
+        held = f"nothing that was found mentions {', '.join(lack.words)}; {held}"
+    elif barred:
+        held = f"nothing that was found speaks of {', '.join(lack.apart_words)} together with the rest; {held}"
     if calibration is None:
         decision = _band(share, UNCALIBRATED_WEAK_FROM, UNCALIBRATED_OK_FROM)
         if names_place:
             return Verdict(decision="ok", reason="the question names a place in the sources", probability=None)
-        decision = "weak" if lacking and decision == "ok" else decision
-        return Verdict(decision=decision, reason=f"{held} (uncalibrated)", probability=None, missing=tuple(missing))
+        decision = "weak" if barred and decision == "ok" else decision
+        return Verdict(decision=decision, reason=f"{held} (uncalibrated)", probability=None, missing=lack.words)
     probability = calibration.probability(features)
     if names_place:
         probability = max(probability, (1.0 + calibration.ok_from) / 2)
         return Verdict(decision="ok", reason="the question names a place in the sources", probability=probability)
     decision = _band(probability, calibration.weak_from, calibration.ok_from)
-    decision = "weak" if lacking and decision == "ok" else decision
-    return Verdict(decision=decision, reason=held, probability=probability, missing=tuple(missing))
+    decision = "weak" if barred and decision == "ok" else decision
+    return Verdict(decision=decision, reason=held, probability=probability, missing=lack.words)
+
+
+def is_barred(features: Mapping[str, float]) -> bool:
+    """Whether a telling word of the question is lacking where the rest of it stands."""
+    return features.get("apart", 0.0) >= LACKING_FROM
 
 
 def _band(value: float, weak_from: float, ok_from: float) -> Decision:

@@ -22,51 +22,77 @@ _FOREIGN_SHARE = 0.4  # of words in another script than the evidence: what the l
 _KIND_SUFFIXES = "증금비료용처서류율률액분치사"
 _HANGUL = re.compile(r"[가-힣]")
 _LATIN = re.compile(r"[A-Za-z]")
-# a grade or class by its letter: "D등급", "라등급", "S급"; what it is called in a table is the bare letter in a cell
-_GRADE = re.compile(r"(?<![A-Za-z가-힣])([A-Z]|[가나다라마바사])\s?-?\s?(등급|급)(?![가-힣]*\s*(?:정))")
+_APPENDIX = re.compile(r"\[((?:별표|별지|별첨|서식)\s*(?:제?\d+)?)")
+# a grade by its letter: "D등급", "라등급", "S급"; in a table it stands as the bare letter in a cell
+_GRADE = re.compile(r"(?<![A-Za-z가-힣])([A-Z]|[가나다라마바사])\s?-?\s?(등급|급)(?!여|식|한|히)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """What the evidence does not hold of a question."""
+    """What the evidence does not hold of the subject of a question."""
 
-    words: tuple[str, ...] = ()  # as they are written, the most telling first
-    heaviest: float = 0.0  # weight of the most telling one, 0..1
-    focus: float = 1.0  # the largest share of the subject's weight that one piece holds with what it links to, 0..1
+    words: tuple[str, ...] = ()  # that no piece holds, as they are written, the most telling first
+    apart_words: tuple[str, ...] = ()  # that the piece which holds most of the subject does not hold
+    heaviest: float = 0.0  # weight of the most telling one of `words`, 0..1
+    apart: float = 0.0  # the same of `apart_words`
+    focus: float = 1.0  # share of the subject's weight in that piece and what it is linked with, 0..1
 
     @property
     def features(self) -> dict[str, float]:
         """What the gate sees of it."""
-        return {"lacking": self.heaviest, "focus": self.focus}
+        return {"lacking": self.heaviest, "apart": self.apart, "focus": self.focus}
 
 
 def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Mapping[str, float]) -> Lack:
-    """The subjects of the question that none of the leading pieces holds; nothing for a question without subjects."""
-    pieces = [_piece(candidate) for candidate in ranked[:_LOOKED_AT]]
+    """The subjects of the question that the leading pieces do not hold; nothing for a question without subjects."""
+    leading = ranked[:_LOOKED_AT]
+    pieces = [_piece(candidate) for candidate in leading]
     if not pieces:
-        return Lack(heaviest=1.0, focus=0.0)
-    weights = {term: term_weights[term] for term in question.subjects if term in term_weights and not is_everyday(term)}
+        return Lack(heaviest=1.0, apart=1.0, focus=0.0)
+    weights = _subject_weights(question, pieces, term_weights)
+    together = [_joined(leading, pieces, place) for place in range(len(pieces))]
+    best = max(together, key=lambda held: _share(held, question, weights))
+    absent = _missing(question, pieces, weights)
+    apart = _missing(question, best, weights)
     total = sum(weights.values())
-    missing: dict[str, float] = {}
-    is_korean = sum(bool(_HANGUL.search(piece.text)) for piece in pieces) * 2 > len(pieces)
-    for term, weight in weights.items():
-        if any(_holds(piece, question, term) for piece in pieces):
-            continue
-        if term in question.names:
-            weight *= _NAME_SHARE
-        if bool(_LATIN.match(term)) is is_korean:
-            weight *= _FOREIGN_SHARE
-        if weight >= _TELLING_FROM:
-            missing[question.subjects[term]] = weight / _FULL_WEIGHT
-    for grade in _missing_grades(question.text, pieces):
-        missing[grade] = 1.0
-    ordered = sorted(missing, key=lambda word: -missing[word])
-    focus = max(_share(_joined(pieces, ranked, place), question, weights) for place in range(len(pieces)))
     return Lack(
-        words=tuple(ordered),
-        heaviest=max(missing.values(), default=0.0),
-        focus=focus / total if total > 0.0 else 1.0,
+        words=_by_weight(absent),
+        apart_words=_by_weight(apart),
+        heaviest=max(absent.values(), default=0.0),
+        apart=max(apart.values(), default=0.0),
+        focus=_share(best, question, weights) / total if total > 0.0 else 1.0,
     )
+
+
+def _subject_weights(question: Question, pieces: Sequence[Held], term_weights: Mapping[str, float]) -> dict[str, float]:
+    """Subject -> what it tells; names and words of a foreign script tell less when they are missing."""
+    is_korean = sum(bool(_HANGUL.search(piece.text)) for piece in pieces) * 2 > len(pieces)
+    weights: dict[str, float] = {}
+    for term in question.subjects:
+        if term in term_weights and not is_everyday(term):
+            share = _NAME_SHARE if term in question.names else 1.0
+            share *= _FOREIGN_SHARE if bool(_LATIN.match(term)) is is_korean else 1.0
+            weights[term] = term_weights[term] * share
+    return weights
+
+
+def _missing(question: Question, pieces: Sequence[Held], weights: Mapping[str, float]) -> dict[str, float]:
+    """Telling word as it is written -> its weight, 0..1, where none of the pieces holds it."""
+    missing = {
+        question.subjects[term]: weight / _FULL_WEIGHT
+        for term, weight in weights.items()
+        if weight >= _TELLING_FROM and not any(_holds(piece, question, term) for piece in pieces)
+    }
+    for letter, unit in _GRADE.findall(question.text):
+        written = squeeze(letter + unit)
+        cell = re.compile(rf"(?:^|[|\n(,/·~\s]){re.escape(letter)}\s*(?:$|[|\n),/·~:\s])", re.M)
+        if not any(written in piece.squeezed or cell.search(piece.text) for piece in pieces):
+            missing[f"{letter}{unit}"] = 1.0
+    return missing
+
+
+def _by_weight(missing: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(missing, key=lambda word: -missing[word]))
 
 
 def _piece(candidate: Candidate) -> Held:
@@ -74,15 +100,26 @@ def _piece(candidate: Candidate) -> Held:
     return Held("\n".join(filter(None, (chunk.title, chunk.locator.label, chunk.text))))
 
 
-def _joined(pieces: Sequence[Held], ranked: Sequence[Candidate], place: int) -> list[Held]:
-    """A piece and those that were brought along by it, or brought it along."""
-    own = ranked[place]
+def _joined(leading: Sequence[Candidate], pieces: Sequence[Held], place: int) -> list[Held]:
+    """A piece and the other leading ones that it refers to, or that refer to it: they are read together."""
+    own = leading[place]
     linked = [
         piece
-        for piece, other in zip(pieces, ranked, strict=False)
-        if other.via == own.chunk.id or own.via == other.chunk.id
+        for piece, other in zip(pieces, leading, strict=True)
+        if own.chunk.id in (other.via, other.chunk.id) or own.via == other.chunk.id or _refer(own, other)
     ]
-    return [pieces[place], *linked]
+    return linked
+
+
+def _refer(left: Candidate, right: Candidate) -> bool:
+    """Whether one is an appendix of the same document that the other names."""
+    if left.chunk.document_id != right.chunk.document_id:
+        return False
+    for appendix, article in ((left, right), (right, left)):
+        label = _APPENDIX.search(appendix.chunk.locator.label or "")
+        if appendix.chunk.kind == "appendix" and label and squeeze(label[1]) in article.held.squeezed:
+            return True
+    return False
 
 
 def _share(pieces: Sequence[Held], question: Question, weights: Mapping[str, float]) -> float:
@@ -97,14 +134,3 @@ def _holds(piece: Held, question: Question, term: str) -> bool:
         return True
     bare = term[:-1] if len(term) > 2 and term[-1] in _KIND_SUFFIXES else ""
     return bool(bare) and bare in piece
-
-
-def _missing_grades(text: str, pieces: Sequence[Held]) -> list[str]:
-    missing = []
-    for match in _GRADE.finditer(text):
-        letter, unit = match[1], match[2]
-        written = squeeze(letter + unit)
-        cell = re.compile(rf"(?:^|[|\n(,/·~]|\s){re.escape(letter)}\s*(?:$|[|\n),/·~:]|\s)", re.M)
-        if not any(written in piece.squeezed or cell.search(piece.text) for piece in pieces):
-            missing.append(f"{letter}{unit}")
-    return missing

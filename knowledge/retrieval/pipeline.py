@@ -18,9 +18,9 @@ from knowledge.retrieval.code_links import likely_first, note_callers, with_modi
 from knowledge.retrieval.coverage import TermWeights, term_weights
 from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.fusion import fuse_rankings, interleave
-from knowledge.retrieval.gate import gate_features, judge
+from knowledge.retrieval.gate import NOTHING_LACKS, gate_features, judge
 from knowledge.retrieval.links import with_linked_sections
-from knowledge.retrieval.missing import Lack, find_lack
+from knowledge.retrieval.missing import find_lack
 from knowledge.retrieval.moment import Moment, moment_of
 from knowledge.retrieval.places import locate_files, locate_frames
 from knowledge.retrieval.question import Question, understand
@@ -133,7 +133,7 @@ class SearchPipeline:
         located = self._located(question, ranked, generations)
         ranked = one_per_group([*located, *ranked])
         leading = self._with_parts(question, ranked[:_MERGED], generations, weights)
-        lack = Lack()
+        lack = NOTHING_LACKS
         if kind == "docs":
             ranked = self._completed(question, leading, ranked[_MERGED:], generations, weights, revisions)[:top_k]
             marked_with_time(ranked, revisions)
@@ -148,7 +148,7 @@ class SearchPipeline:
         return _Outcome(
             kind=kind,
             evidence=[candidate.to_scored() for candidate in ranked[:top_k]],
-            verdict=judge(features, calibration, names_place=bool(located), missing=lack.words),
+            verdict=judge(features, calibration, names_place=bool(located), lack=lack),
             tools=recalled.tools,
             degraded=[*recalled.degraded, *pending, *revisions.missing(ranked[:_MERGED])],
             took_ms=recalled.took_ms,
