@@ -50,6 +50,31 @@ ValueError: no amount"""
             "PaymentService.retry",
         ),
         ("src/app.py:42 에서 오류가 납니다", "src/app.py", 42, None),
+        (
+            "   at Shop.Orders.OrderService.Cancel(Int64 id) in C:\\src\\Orders\\OrderService.cs:line 42",
+            "C:/src/Orders/OrderService.cs",
+            42,
+            "OrderService.Cancel",
+        ),
+        (
+            "   at Shop.OrderService.<CancelAsync>d__5.MoveNext() in /src/OrderService.cs:line 7",
+            "src/OrderService.cs",
+            7,
+            "OrderService.CancelAsync",
+        ),
+        ("   at Shop.OrderService.Cancel(Int64 id)", "OrderService.cs", None, "OrderService.Cancel"),
+        (
+            "   2: shop::cart::Cart::total::h0123456789abcdef\n             at ./src/cart.rs:88:14",
+            "src/cart.rs",
+            88,
+            "Cart.total",
+        ),
+        ("thread 'main' panicked at src/cart.rs:88:14:\nno total", "src/cart.rs", 88, None),
+        ("/app/lib/shop/order.rb:12:in `block in pay': undefined method", "app/lib/shop/order.rb", 12, "pay"),
+        ("\tfrom app/models/order.rb:7:in 'Shop::Order#pay'", "app/models/order.rb", 7, "Shop.Order.pay"),
+        ("PHP Fatal error:  Uncaught Error in /app/src/Order.php:12", "app/src/Order.php", 12, None),
+        ("#0 /app/src/Shop.php(44): App\\Order->pay()", "app/src/Shop.php", 44, None),
+        ("    #1 0x55d0 in cart_total /src/cart.c:31:5", "src/cart.c", 31, "cart_total"),
     ],
 )
 def test_one_frame_of_each_language(text: str, file: str, line: int | None, symbol: str | None) -> None:
