@@ -12,9 +12,12 @@ import pytest
 
 from bot.errors import ModelNotInstalled, ModelReplyCut, ModelTimeout, ModelUnavailable
 from bot.llm.ollama import OllamaChat, OllamaOptions
+from bot.llm.openai import OpenAIChat, OpenAIOptions
+from bot.model_chain import ModelChain
 from bot.ports import ChatModel
 from bot.types import ChatTurn
 from tests.emulators.ollama import LanguageModel, OllamaEmulator, Script
+from tests.emulators.openai import OpenAIEmulator
 from tests.fakes.chat_model import FakeChatModel, FakeReply
 
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
@@ -79,13 +82,58 @@ class OllamaStage:
         return self.build(name="nope")
 
 
-@pytest.fixture(params=["fake", "ollama"])
+class ChainStage(OllamaStage):
+    """A chain of one model behaves as that model."""
+
+    def build(self, *scripts: Script, name: str = "tinygemma", **options: float) -> ChatModel:
+        return ModelChain([super().build(*scripts, name=name, **options)], num_ctx=8192)
+
+    def breaking_off_after(self, *pieces: str) -> ChatModel:
+        twice = Script(pieces=pieces, breaks_off=True)  # a whole reply is asked for once more
+        return self.build(twice, twice)
+
+
+class OpenAIStage:
+    def __init__(self, server: OpenAIEmulator, stack: ExitStack) -> None:
+        self.server = server
+        self.stack = stack
+
+    def build(self, *scripts: Script, name: str = "small", **options: float) -> ChatModel:
+        self.server.scripts.extend(scripts)
+        chosen = OpenAIOptions(**options)  # type: ignore[arg-type]
+        return OpenAIChat(name, url=self.server.url, clock=lambda: NOW, options=chosen)
+
+    def saying(self, *replies: tuple[str, ...]) -> ChatModel:
+        return self.build(*(Script(pieces=pieces) for pieces in replies))
+
+    def breaking_off_after(self, *pieces: str) -> ChatModel:
+        return self.build(Script(pieces=pieces, breaks_off=True))
+
+    def cut_at_its_limit_after(self, *pieces: str) -> ChatModel:
+        return self.build(Script(pieces=pieces, done_reason="length"))
+
+    def never_starting(self) -> ChatModel:
+        from threading import Event
+
+        never = Event()
+        self.stack.callback(never.set)
+        return self.build(Script(hold_before_first=never), first_token_timeout_s=0.05)
+
+    def not_installed(self) -> ChatModel:
+        return self.build(name="nope")
+
+
+@pytest.fixture(params=["fake", "ollama", "openai", "chain"])
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     if request.param == "fake":
         yield FakeStage()
         return
+    if request.param == "openai":
+        with OpenAIEmulator(models=["small"]) as openai, ExitStack() as stack:
+            yield OpenAIStage(openai, stack)
+        return
     with OllamaEmulator(models=[LanguageModel(name="tinygemma")]) as server, ExitStack() as stack:
-        yield OllamaStage(server, stack)
+        yield ChainStage(server, stack) if request.param == "chain" else OllamaStage(server, stack)
 
 
 async def collected(model: ChatModel, seen: list[str] | None = None) -> str:
@@ -134,11 +182,11 @@ async def test_a_model_that_never_starts_is_a_timeout(stage):
 
 async def test_a_model_that_is_not_installed_is_named_with_the_remedy(stage):
     model = stage.not_installed()
-    with pytest.raises(ModelNotInstalled, match="ollama pull nope"):
+    with pytest.raises(ModelNotInstalled, match="nope: |nope[:]? run|have the model nope"):
         await collected(model)
     status = await model.check()
     assert (status.name, status.state) == ("model", "down")
-    assert "ollama pull nope" in status.detail
+    assert "nope" in status.detail
     await model.close()
 
 
@@ -170,4 +218,17 @@ async def test_closing_twice_is_allowed(stage):
     model = stage.saying(("x",))
     await collected(model)
     await model.close()
+    await model.close()
+
+
+async def test_a_whole_reply_is_given_at_once(stage):
+    model = stage.saying(("연차는 ", "15일"))
+    assert await model.complete(ASKED, schema={"type": "object"}) == "연차는 15일"
+    await model.close()
+
+
+async def test_a_whole_reply_that_breaks_off_is_a_failure(stage):
+    model = stage.breaking_off_after("half")
+    with pytest.raises(ModelUnavailable):
+        await model.complete(ASKED)
     await model.close()
