@@ -38,6 +38,7 @@ _CALL = re.compile(
 )
 _BODIES = frozenset(["function", "procedure", "trigger", "package", "package body", "event"])
 _MAX_CALLS = 100
+_CLOSING = frozenset(["END", "END LOOP", "END CASE"])  # of what opens a depth; IF and WHILE open none
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,32 +104,28 @@ def _ranges(text: str, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:
         return bisect_right(offsets, place) - 1
 
     start, depth, mark, place = 0, 0, ";", 0
+    bodied: bool | None = None  # whether the statement may hold a body, once that is asked for
     while (found := _TOKEN.search(text, place)) is not None:
         place = found.end()
         kind = found.lastgroup if found.lastgroup != "mark" else "delimiter"
+        word = " ".join(found[0].upper().split())
         if kind == "dollar" and mark == ";":
             closing = text.find(found[0], place)
             place = len(text) if closing < 0 else closing + len(found[0])
         elif kind == "delimiter":
-            mark, start, depth = found["mark"], place + 1, 0
+            mark, start, depth, bodied = found["mark"], place + 1, 0, None
         elif kind == "line":
             yield row_at(start), row_at(found.start()) - 1
-            start, depth = place + 1, 0
+            start, depth, bodied = place + 1, 0, None
         elif kind == "open":
-            depth += 1 if found[0].upper() == "CASE" or _has_body(text[start : found.start()]) else 0
+            if bodied is None and word != "CASE":
+                bodied = _has_body(text[start : found.start()])
+            depth += 1 if word == "CASE" or bodied else 0
         elif kind == "close":
-            depth = (
-                max(0, depth - 1)
-                if " " not in " ".join(found[0].split()) or found[0].upper().endswith(("LOOP", "CASE"))
-                else depth
-            )
-        elif (
-            kind in ("stop", "dollar")
-            and found[0] in (mark, ";")
-            and ((mark != ";" and found[0] == mark) or (mark == ";" and depth == 0))
-        ):
+            depth = max(0, depth - 1) if word in _CLOSING else depth
+        elif kind in ("stop", "dollar") and found[0] == mark and (mark != ";" or depth == 0):
             yield row_at(start), row_at(place - 1)
-            start, depth = place, 0
+            start, depth, bodied = place, 0, None
     if text[start:].strip():
         yield row_at(start), row_at(len(text) - 1)
 
