@@ -24,6 +24,7 @@ _DETAIL_WEIGHT = 0.5  # of words behind the first line of a report
 _NUMBER_WEIGHT = 0.5  # of "12년" or "10km": rules speak of ranges, not of the case of the one who asks
 _LABEL = re.compile(r"[조항호장]")
 _NUMBER = re.compile(r"\d")
+_STEM_KEEPS = 2  # first letters of a word that no stemming changes
 _SEPARATORS = ",·ㆍ・ᆞ_"
 
 
@@ -106,7 +107,7 @@ class Held:
             return look in self.squeezed
         if look is not None:
             return look.search(self.squeezed) is not None
-        if not term.isascii():
+        if not term.isascii() or term[:_STEM_KEEPS] not in self.squeezed:
             return False
         if self._latin is None:
             self._latin = latin_terms(self.text)

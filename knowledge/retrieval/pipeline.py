@@ -23,7 +23,7 @@ from knowledge.retrieval.links import with_linked_sections
 from knowledge.retrieval.missing import find_lack
 from knowledge.retrieval.moment import Moment, moment_of
 from knowledge.retrieval.places import locate_files, locate_frames
-from knowledge.retrieval.question import Question, understand
+from knowledge.retrieval.question import Question, understand, without_wordings
 from knowledge.retrieval.recall import DENSE, KEYWORD, Recall, Recalled, Spaces
 from knowledge.retrieval.revisions import Revisions, in_order_of_time, marked_with_time, weigh_by_time
 from knowledge.retrieval.versions import chunking_version
@@ -36,6 +36,7 @@ _CANDIDATES_PER_RANKING = 100
 _RANKED = 80  # candidates whose text is looked at
 _RERANKED = 20  # candidates that a model looks at
 _SHORT_SECTION = 2  # parts that are shown together wherever the search found something
+_ROWS_CHOSEN = 6  # leading sections that are shown around the row that is asked for
 _MERGED = 10  # leading pieces of evidence that get their neighbouring parts
 _CLOSE = 0.15  # two kinds whose probabilities differ by less both belong to the answer
 _BAND_ORDER = {"none": 0, "weak": 1, "ok": 2}
@@ -124,7 +125,7 @@ class SearchPipeline:
         recalled = self._recall.gather(question, generations, limit=limit)
         candidates = self._fused(question, recalled, generations, limit)[: max(_RANKED, top_k)]
         revisions = Revisions.of(candidates, self._moment(query), self._catalog, generations)
-        weights = self._weights(question, kind, revisions)
+        question, weights = self._weighed(question, kind, revisions)
         started = time.perf_counter()
         ranked = weigh_by_time(rank_by_features(question, candidates, weights), revisions)
         ranked = self._reranked(question, ranked)
@@ -158,8 +159,13 @@ class SearchPipeline:
     def _moment(self, query: str) -> Moment:
         return moment_of(query, today=self._clock().astimezone().date())
 
-    def _weights(self, question: Question, kind: EvidenceKind, revisions: Revisions) -> dict[str, float]:
-        """What each word of the question tells; the words of a time tell nothing once it has chosen the revision."""
+    def _weighed(
+        self, question: Question, kind: EvidenceKind, revisions: Revisions
+    ) -> tuple[Question, dict[str, float]]:
+        """What each word of the question tells, and the question without translations that no text holds.
+
+        The words of a time tell nothing once it has chosen the revision.
+        """
         words = question.words
         if revisions.differ and not revisions.moment.is_today:
             said = set(analyze(revisions.moment.words))
@@ -169,7 +175,10 @@ class SearchPipeline:
             dict.fromkeys((*words, *others)), generations=self._universe(kind)
         )
         weights = term_weights(words, frequencies, total, details=question.details)
-        return TermWeights(weights, term_weights(others, frequencies, total)) if others else weights
+        if not others:
+            return question, weights
+        unused = {other for other in others if other.isascii() and not frequencies.get(other)}
+        return without_wordings(question, unused), TermWeights(weights, term_weights(others, frequencies, total))
 
     def _completed(
         self,
@@ -254,10 +263,10 @@ class SearchPipeline:
 
         Of a long section of a document those around the line that holds most of the question.
         """
-        for candidate in leading:
+        for place, candidate in enumerate(leading):
             parts = self._catalog.group_parts(candidate.chunk, generations)
             chunk = candidate.chunk
-            if question.kind == "docs" and len(parts) > _SHORT_SECTION:
+            if question.kind == "docs" and len(parts) > _SHORT_SECTION and place < _ROWS_CHOSEN:
                 chunk = most_telling_part(question, chunk, parts, weights)
             candidate.show(*merge_parts(chunk, parts))
         return list(leading)

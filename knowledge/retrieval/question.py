@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from knowledge.analysis import analyze, analyze_query, subjects
 from knowledge.retrieval.frames import Frame, find_files, find_frames
@@ -116,6 +116,12 @@ def _without_report_words(text: str) -> str:
     """The text without the words that mark it as a report or a change ("Fix ...", "[Bug]"), if others remain."""
     told = _REPORT_WORDS.sub(" ", text)
     return told if analyze_query(told) else text
+
+
+def without_wordings(question: Question, unused: Collection[str]) -> Question:
+    """The question without those wordings among its expansions."""
+    kept = {word: tuple(t for t in terms if t not in unused) for word, terms in question.expansions.items()}
+    return replace(question, expansions={word: terms for word, terms in kept.items() if terms})
 
 
 def lead_of(text: str) -> str:
