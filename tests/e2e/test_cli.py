@@ -11,8 +11,8 @@ import pytest
 from tests.e2e.haechi import Haechi
 
 RESULT_KEYS = [
-    "rank", "source", "kind", "document", "label", "page", "path", "start_line", "end_line", "symbol", "text", "via",
-    "scores",
+    "rank", "source", "kind", "document", "label", "page", "path", "start_line", "end_line", "symbol",
+    "valid_from", "valid_until", "text", "via", "callers", "scores",
 ]  # fmt: skip
 
 

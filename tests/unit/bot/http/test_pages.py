@@ -13,7 +13,7 @@ import pytest
 from bot.http.html import Html, el
 from bot.http.markdown import allowed_link, render_markdown
 from bot.http.texts import LANGUAGES, TEXTS, choose_language, say
-from knowledge.types import Block, Locator, Passage, Progress, Scope
+from knowledge.types import Block, Caller, Locator, Passage, Progress, Scope
 from tests.unit.bot.http.site import Site, citation, reply
 
 OpenSite = Callable[..., Site]
@@ -425,6 +425,16 @@ async def test_a_file_shows_its_lines_with_numbers_and_marks_the_cited_ones(open
     assert 'class="hl-n">value_10' in html
     for fact in ("billing/retry.py", "PaymentService.retry", "10–12행", "커밋 fedcba9876"):
         assert fact in html
+
+
+async def test_a_file_tells_what_calls_the_cited_definition(open_site: OpenSite) -> None:
+    place = Locator(source="shop", uri="billing/jobs.py", revision="a", start_line=7, end_line=7)
+    callers = (Caller(signature="def nightly(<b>)", symbol="nightly", locator=place),)
+    html = await page(open_site(passages={"c": replace(code(), callers=callers)}), "/evidence/c")
+    assert "<code>def nightly(&lt;b&gt;)</code>" in html
+    assert "billing/jobs.py:7" in html
+    assert "호출하는 곳" in html
+    assert "호출하는 곳" not in await page(open_site(passages={"c": code()}), "/evidence/c")
 
 
 async def test_a_panel_shows_a_window_of_a_long_file_and_links_to_the_rest(open_site: OpenSite) -> None:

@@ -1,0 +1,79 @@
+"""Code that is quoted says what calls it, and brings the modifiers that it uses."""
+
+from __future__ import annotations
+
+from bot.json_forms import search_form
+from bot.quoting import choose_chunks, quote_evidence
+from knowledge.analysis import analyze
+from knowledge.types import Caller, Chunk, Evidence, Locator, ScoredChunk, Verdict
+
+
+def chunk(name: str, text: str, *, uri: str = "contracts/Vault.sol") -> Chunk:
+    return Chunk(
+        id=name,
+        document_id=uri,
+        kind="definition",
+        text=text,
+        index_text=f"{uri}\n{name}\n{text}",
+        locator=Locator(source="shop", uri=uri, revision="a", start_line=3, end_line=9, symbol=name),
+        ordinal=0,
+        tokens=5,
+        group=name,
+        evidence_kind="code",
+        title=uri,
+    )
+
+
+def caller(signature: str, line: int) -> Caller:
+    place = Locator(source="shop", uri="contracts/Shop.sol", revision="a", start_line=line, end_line=line)
+    return Caller(signature=signature, symbol="Shop.close", locator=place)
+
+
+PAY = ScoredChunk(
+    chunk=chunk("Vault.payOut", "function payOut(address to) onlyOwner {\n    send(to);\n}"),
+    callers=(caller("function close(uint256 id) external", 12), caller("function `x` @channel [1]()", 30)),
+)
+OTHER = ScoredChunk(chunk=chunk("Vault.total", "function payOut send to total() {\n    return total;\n}"))
+MODIFIER = ScoredChunk(chunk=chunk("Ownable.onlyOwner", "modifier onlyOwner() {\n    _;\n}"), via="Vault.payOut")
+
+
+def quoted(*chunks: ScoredChunk) -> str:
+    text, _ = quote_evidence(
+        chunks, ("payout", "send"), analyze, language="en", link=lambda locator, chunk_id: "https://x.example"
+    )
+    return text
+
+
+def test_a_quote_of_code_ends_with_its_callers_one_line_each() -> None:
+    text = quoted(PAY)
+    assert "Called by:\n\n- function close(uint256 id) external (contracts/Shop.sol:12)" in text
+    assert text.count("\n- ") == 2
+
+
+def test_a_signature_cannot_mention_anybody_or_cite() -> None:
+    assert "@channel" not in quoted(PAY)
+    assert "[1]()" not in quoted(PAY)
+
+
+def test_a_definition_that_nothing_calls_says_nothing_of_callers() -> None:
+    assert "Called by" not in quoted(OTHER)
+
+
+def test_the_modifier_of_a_function_is_quoted_before_another_function() -> None:
+    chosen = choose_chunks([PAY, OTHER, MODIFIER], ("payout", "send"), analyze)
+    assert [scored.chunk.id for scored in chosen] == ["Vault.payOut", "Ownable.onlyOwner"]
+
+
+def test_search_prints_the_callers_with_their_places() -> None:
+    evidence = Evidence(
+        query="pay", route="code", chunks=(PAY, OTHER), verdict=Verdict(decision="ok", reason=""), tools=()
+    )
+    first, second = search_form("pay", evidence)["results"]
+    assert first["callers"][0] == {
+        "signature": "function close(uint256 id) external",
+        "symbol": "Shop.close",
+        "source": "shop",
+        "path": "contracts/Shop.sol",
+        "line": 12,
+    }
+    assert second["callers"] == []
