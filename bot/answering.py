@@ -22,7 +22,7 @@ from bot.finding import KnowledgeSearch as KnowledgeSearch
 from bot.fusing import with_earlier
 from bot.generating import Asked, Generated, Release, generate
 from bot.model_chain import ModelChain, ModelPool, ModelRun
-from bot.notices import degraded_line, is_search_tool, missing_words, model_problem, quote_words, skipped_notes
+from bot.notices import degraded_line, is_search_tool, model_problem, quote_words, skipped_notes
 from bot.persona import Persona, language_of
 from bot.ports import Waiting as Waiting
 from bot.quoting import nearest_sources, quote_evidence
@@ -242,7 +242,7 @@ class Answering:
         quotes, citations = quote_evidence(
             question.evidence.chunks, question.found.terms, self._analyze, language=question.language, link=self._link
         )
-        missing = missing_words(question.text, question.evidence, self._analyze)
+        missing = question.evidence.verdict.missing
         if missing:
             opening += "\n\n" + self._persona.say("missing_word", question.language, words=quote_words(missing))
         places = {citation.chunk_id: citation.index for citation in citations}
@@ -288,6 +288,8 @@ class Answering:
             return self._refuse(question, "weak_evidence", "; ".join(made.faults) or str(made.failure), notes)
         if weak:
             notes.append(self._persona.say("low_relevance", language))
+        if missing := question.evidence.verdict.missing:
+            notes.append(word("missing_words", language, words=quote_words(missing)))
         if made.faults:
             notes.append(word("held_back", language, n=len(made.faults)))
         if made.failure is not None:

@@ -5,42 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bot.content_words import bag_of, content_words, is_korean
 from bot.errors import ModelError, ModelNotInstalled, ModelPromptCut, ModelReplyCut, ModelTimeout
-from bot.excerpt import Analyze
 from bot.model_chain import Skipped
 from bot.types import Language
 from bot.wording import tool_name, word
-from knowledge.types import Evidence, ToolStatus
+from knowledge.types import ToolStatus
 
 SEARCH_TOOLS = ("dense", "keyword", "catalog")
 _PENDING = re.compile(r"^vectors pending for (\d+) of (\d+) chunks of (.+)$")
 _EMBEDDER = re.compile(r"^embedder (\S+) could not be used, its results are missing: (.+)$", re.DOTALL)
 _RERANKER = re.compile(r"^(?:the )?reranker\b", re.IGNORECASE)
-_NAMED = re.compile(r"['‘“\"「]([^'’”\"」]{2,40})['’”\"」]")
-_SAYS_MISSING = re.compile(r"no evidence|nothing|not|missing|without|holds none|none of", re.IGNORECASE)
-_GENERAL = frozenset(
-    [
-        "회사",
-        "직원",
-        "우리",
-        "저희",
-        "방법",
-        "절차",
-        "기준",
-        "정도",
-        "사람",
-        "얼마",
-        "며칠",
-        "언제",
-        "무엇",
-        "어디",
-        "누구",
-        "이유",
-        "종류",
-    ]
-)
-_MOST_WORDS = 3
 
 
 def is_search_tool(tool: ToolStatus) -> bool:
@@ -78,28 +52,6 @@ def skipped_notes(skipped: Sequence[Skipped], used: str, language: Language) -> 
         word("model_skipped", language, model=skip.model, reason=model_problem(skip.error, language), used=used)
         for skip in skipped
     ]
-
-
-def missing_words(question: str, evidence: Evidence, analyze: Analyze) -> tuple[str, ...]:
-    """The telling words of a question that no piece of its evidence holds: named by the gate, else looked for here.
-
-    Words of another script than the evidence's are left out: they may stand there in translation.
-    """
-    reason = evidence.verdict.reason
-    named = [name for name in _NAMED.findall(reason) if name.lower() in question.lower()]
-    if named and _SAYS_MISSING.search(reason):
-        return tuple(dict.fromkeys(named))[:_MOST_WORDS]
-    bags = [bag_of(f"{scored.chunk.title}\n{scored.chunk.index_text}") for scored in evidence.chunks]
-    found = [
-        word
-        for word in content_words(question)
-        if word not in _GENERAL
-        and is_korean(word)
-        and word in analyze(word)  # a noun: other words are cut into their parts
-        and all(bag.is_korean for bag in bags)
-        and not any(bag.holds(word) for bag in bags)
-    ]
-    return tuple(found)[:_MOST_WORDS]
 
 
 def quote_words(words: Sequence[str]) -> str:

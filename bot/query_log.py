@@ -26,8 +26,8 @@ class QueryLog:
         with self._store.transaction() as connection:
             connection.execute(
                 "INSERT INTO query_log (delivery_id, origin, asker, question, route, outcome, probability,"
-                " evidence_ids, cited_ids, took_ms, degraded, model, asked_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " evidence_ids, cited_ids, took_ms, degraded, model, asked_at, searched, faults, skipped_models)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     delivery_id,
                     origin,
@@ -42,6 +42,9 @@ class QueryLog:
                     json.dumps(answer.degraded, ensure_ascii=False),
                     answer.model,
                     timestamp(self._clock()),
+                    mask(outcome.searched) or None,
+                    mask(json.dumps(outcome.faults, ensure_ascii=False)),
+                    json.dumps(outcome.skipped, ensure_ascii=False),
                 ),
             )
 

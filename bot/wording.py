@@ -91,6 +91,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "근거에서 확인되지 않은 문장 {n}개를 뺐습니다.",
         "en": "{n} sentence(s) that the evidence does not confirm were left out.",
     },
+    "missing_words": {"ko": "근거에 {words}은(는) 없습니다.", "en": "The evidence does not mention {words}."},
     "model_skipped": {
         "ko": "모델 {model}을(를) 쓰지 못해({reason}) {used}이(가) 대신 답했습니다.",
         "en": "The model {model} could not be used ({reason}); {used} answered instead.",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.answering import Answering
+from bot.answering import Answering, KnowledgeSearch
 from bot.model_chain import ModelPool
 from bot.persona import load_persona
 from bot.ports import ChatModel
@@ -103,11 +103,21 @@ def open_company(folder: Path, *, clock: Clock, vectors: Callable[[], VectorInde
         knowledge.close()
 
 
-def build_answering(knowledge: Knowledge, folder: Path, *, clock: Clock, model: ChatModel | None = None) -> Answering:
+def build_answering(
+    knowledge: KnowledgeSearch,
+    folder: Path,
+    *,
+    clock: Clock,
+    model: ChatModel | None = None,
+    small: ChatModel | None = None,
+    models: ModelPool | None = None,
+) -> Answering:
+    if models is None:
+        models = ModelPool.of(model, small=small) if model is not None else ModelPool()
     return Answering(
         knowledge=knowledge,
         persona=load_persona(PERSONA),
-        models=ModelPool.of(model) if model is not None else ModelPool(),
+        models=models,
         link=SourceLinks.of(company_sources(folder), permalinks={}, page_url="http://127.0.0.1:8765"),
         analyze=analyze,
         analyze_query=analyze_query,
