@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from knowledge.analysis import analyze
+from knowledge.errors import ModelMissing, ToolDown
 from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
 from knowledge.rerank.features import completeness, most_telling_part, rank_by_features, rank_by_whole_sections
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
@@ -128,7 +129,7 @@ class SearchPipeline:
         question, weights = self._weighed(question, kind, revisions)
         started = time.perf_counter()
         ranked = weigh_by_time(rank_by_features(question, candidates, weights), revisions)
-        ranked = self._reranked(question, ranked)
+        ranked = self._reranked(question, ranked, recalled)
         recalled.took_ms["rerank"] = (time.perf_counter() - started) * 1000
         features = gate_features(question, ranked, weights)
         located = self._located(question, ranked, generations)
@@ -228,12 +229,16 @@ class SearchPipeline:
         _note_scores(candidates, recalled)
         return list(candidates.values())
 
-    def _reranked(self, question: Question, ranked: list[Candidate]) -> list[Candidate]:
+    def _reranked(self, question: Question, ranked: list[Candidate], recalled: Recalled) -> list[Candidate]:
         """The leading candidates in the order of the model, when there is one; the rest keep their places."""
         if self._reranker is None or not ranked:
             return ranked
         leading = ranked[:_RERANKED]
-        scores = self._reranker.score(question.text, [candidate.chunk.index_text for candidate in leading])
+        try:
+            scores = self._reranker.score(question.text, [candidate.chunk.index_text for candidate in leading])
+        except (ModelMissing, ToolDown) as error:  # the order of the features is a good one, too
+            recalled.degraded.append(f"reranker could not be used: {error}")
+            return ranked
         for candidate, score in zip(leading, scores, strict=True):
             candidate.rerank = score
         leading.sort(key=lambda candidate: -(candidate.rerank or 0.0))
