@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.rerank.features import rank_by_features, text_features
+from knowledge.rerank.features import most_telling_part, rank_by_features, text_features
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.coverage import term_weights
 from knowledge.retrieval.question import understand
@@ -66,3 +66,18 @@ def test_features_lie_between_zero_and_one(kind: EvidenceKind) -> None:
 
 def test_no_candidates_give_no_order() -> None:
     assert order("연차", "docs") == []
+
+
+def test_of_a_long_table_the_part_with_the_row_is_shown_not_the_one_that_repeats_the_header() -> None:
+    head = "KTX\n구간 | 책임급 | 선임급"
+    rows = ["강릉-경주 | 41,200 | 34,300", "부산-서울 | 78,500 | 54,100", "서울-부산 | 79,100 | 54,400"]
+    parts = [chunk(str(i), f"{head}\n{row}", group="ktx") for i, row in enumerate(rows)]
+    question = understand("선임급이 서울에서 부산 KTX 타면 운임이 얼마예요?", "docs")
+    weights = term_weights(question.words, {}, 1000)
+    assert most_telling_part(question, parts[0], parts, weights).id == "2"
+
+
+def test_a_part_stays_when_no_other_holds_more() -> None:
+    parts = [chunk(str(i), f"연차휴가 {i}", group="leave") for i in range(3)]
+    question = understand("연차휴가", "docs")
+    assert most_telling_part(question, parts[1], parts, term_weights(question.words, {}, 1000)).id == "1"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.retrieval.coverage import Held, coverage, term_weights
+from knowledge.retrieval.coverage import Held, TermWeights, coverage, term_weights
 
 
 def test_everyday_words_weigh_little_even_in_a_tiny_corpus() -> None:
@@ -43,3 +43,13 @@ def test_other_words_for_the_same_count_less() -> None:
 
 def test_a_question_without_weight_is_not_covered() -> None:
     assert coverage({}, {}, Held("무엇이든")) == 0.0
+
+
+def test_a_rare_word_is_not_found_wherever_a_common_one_stands() -> None:
+    plain = {"월급날": 10.0, "휴일": 5.0}
+    weights = TermWeights(plain, {"임금": 2.0, "지급일": 9.0})
+    expansions = {"월급날": ("임금", "지급일")}
+    wages = coverage(weights, expansions, Held("임금을 지급한다"))
+    payday = coverage(weights, expansions, Held("임금 지급일이 쉬는 날이면"))
+    assert wages < payday
+    assert coverage(plain, expansions, Held("임금을 지급한다")) == pytest.approx(payday, abs=0.05)

@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.retrieval.coverage import term_weights
 from knowledge.retrieval.document_priors import document_prior
-from knowledge.retrieval.question import understand
+from knowledge.retrieval.question import understand, without_wordings
 from tests.unit.knowledge.retrieval.corpus import chunk
 
 
@@ -94,3 +94,25 @@ def test_instructions_of_the_office_are_no_questions_for_a_search_engine() -> No
         "write me a poem",
     ):
         assert understand(text, "docs").generality > 0.0
+
+
+def test_words_of_korean_and_english_lead_both_ways() -> None:
+    korean = understand("재택근무는 일주일에 며칠까지 돼요?", "docs")
+    assert "remot" in korean.expansions["재택근무"]
+    english = understand("How often must passwords be changed?", "docs")
+    assert "비밀번호" in english.expansions["password"]
+
+
+def test_wordings_that_no_text_holds_can_be_left_out() -> None:
+    question = understand("재택근무 한도", "docs")
+    left = without_wordings(question, {t for terms in question.expansions.values() for t in terms if t.isascii()})
+    assert all(not t.isascii() for terms in left.expansions.values() for t in terms)
+    assert left.words == question.words
+
+
+def test_subjects_are_nouns_as_they_are_written() -> None:
+    question = understand("반려견이 죽으면 부산에서 Passwords를 얼마나 바꾸나요?", "docs")
+    assert question.subjects["반려견"] == "반려견"
+    assert question.subjects["password"] == "Passwords"
+    assert "부산" in question.names
+    assert "얼마" not in question.subjects
