@@ -93,6 +93,7 @@ def build_chat(
         persona=services.persona, platforms=platforms, signs=signs, clock=clock,
         max_question_chars=settings.answers.max_question_chars, wake=worker.wake,
     )  # fmt: skip
+    worker.receive = reception.receive
     return Chat(
         web=web, runners=runners, reception=reception, worker=worker, grants=grants, machine_routes=tuple(routes)
     )

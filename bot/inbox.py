@@ -93,6 +93,7 @@ class Inbox:
             "lane": lane,
             "thread_key": order_key(delivery),
             "author_id": delivery.author.id,
+            "said_at": timestamp(delivery.posted_at) if isinstance(delivery, Message) else now,
             "told": told,
             "payload": encode_delivery(delivery),
             "reply": None if reply is None else encode_reply(reply),
@@ -122,13 +123,17 @@ class Inbox:
             ).rowcount
 
     def take_next(self, lane: Lane) -> InboxItem | None:
-        """The oldest delivery of a lane that is due and the first of its thread, marked as being worked on."""
+        """The oldest delivery of a lane that is due and the first of its thread, marked as being worked on.
+
+        Within a thread the order is that in which things were said: deliveries overtake each other when connections
+        drop and what was missed is caught up.
+        """
         with self._store.transaction() as connection:
             row = connection.execute(
                 "SELECT * FROM inbox i WHERE state = 'received' AND lane = ?"
                 " AND (not_before IS NULL OR not_before <= ?)"
                 f" AND NOT EXISTS (SELECT 1 FROM inbox e WHERE e.thread_key = i.thread_key AND e.{_OPEN}"
-                " AND e.seq < i.seq) ORDER BY seq LIMIT 1",
+                " AND (e.state = 'working' OR (e.said_at, e.seq) < (i.said_at, i.seq))) ORDER BY seq LIMIT 1",
                 (lane, timestamp(self._clock())),
             ).fetchone()
             if row is None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from time import perf_counter
 from typing import Protocol
 
@@ -29,10 +30,19 @@ from knowledge.types import EvidenceKind, Scope
 THREAD_MESSAGES = 20  # of what was said before
 ATTACHED_HEAD_CHARS, ATTACHED_TAIL_CHARS = 1000, 2000  # of one file: a log says at its end what went wrong
 ATTACHED_FILES = 3
+OVERTAKEN_WITHIN = timedelta(hours=1)
 PATIENCE_S = 2.0  # a quick answer shows no status
 STATUS_EVERY_S = 5.0  # and longer further behind in the queue, so that a long queue does not use up the platform's rate
 
 log = structlog.get_logger(__name__)
+
+
+class Overtaken(Exception):
+    """Something that was said to the bot earlier in the thread has not been delivered yet."""
+
+    def __init__(self, earlier: Sequence[Message]) -> None:
+        super().__init__(f"{len(earlier)} earlier messages of the thread have not been delivered yet")
+        self.earlier = tuple(earlier)
 
 
 class Answers(Protocol):
@@ -114,11 +124,16 @@ class Questions:
         """The scope of the channel in which the message stands, now."""
         return self._channels.policy_of(message.thread, is_direct=message.is_direct).scope
 
-    async def prepare(self, message: Message, platform: ChatPlatform, stream: ReplyStream) -> Prepared:
-        """The reply to a message; what may be shown before it is complete goes to `stream`. Raises PlatformError when
-        the thread cannot be read now."""
+    async def prepare(
+        self, message: Message, platform: ChatPlatform, stream: ReplyStream, *, in_turn: bool = False
+    ) -> Prepared:
+        """The reply to a message; what may be shown before it is complete goes to `stream`.
+
+        Raises PlatformError when the thread cannot be read now, and Overtaken, unless it is `in_turn`, when something
+        that was said to the bot before stands in the thread and has not been delivered.
+        """
         policy = self._channels.policy_of(message.thread, is_direct=message.is_direct)
-        before = await self._said_before(message, platform, policy.scope)
+        before = await self._said_before(message, platform, policy.scope, in_turn=in_turn)
         asked = asked_by(message, policy.language or language_of(message.text))
         status = _Status(stream, word("searching", policy.language or language_of(asked.text)), self._patience_s)
         async with status.shown():
@@ -167,7 +182,9 @@ class Questions:
         )
         log.info("delivery.answered", outcome=prepared.name, took_ms=round(prepared.took_ms))
 
-    async def _said_before(self, message: Message, platform: ChatPlatform, scope: Scope) -> list[Message]:
+    async def _said_before(
+        self, message: Message, platform: ChatPlatform, scope: Scope, *, in_turn: bool
+    ) -> list[Message]:
         """What stands in the thread above the message, oldest first. Of the bot's own posts only those that were made
         from sources that may be seen here: a thread may have begun elsewhere, or the channel's sources been cut."""
         if message.id == message.thread.root_id:
@@ -179,13 +196,25 @@ class Questions:
         except PlatformError as error:
             log.warning("thread.unread", reason=str(error))
             return []
+        before = [said for said in found if said.id != message.id and said.posted_at <= message.posted_at]
+        if not in_turn and (missed := await self._store.in_thread(self._missed, before, message)):
+            raise Overtaken(missed)
         known = await self._store.in_thread(self._inbox.scopes_of, message.thread)
         return [
             said
-            for said in found
-            if said.id != message.id
-            and said.posted_at <= message.posted_at
-            and (not said.author.is_bot or (said.id in known and is_within(known[said.id], scope)))
+            for said in before
+            if (not said.author.is_bot or (said.id in known and is_within(known[said.id], scope)))
+        ]
+
+    def _missed(self, before: Sequence[Message], message: Message) -> list[Message]:
+        """What was said to the bot shortly before `message` and never arrived: a platform may deliver out of order."""
+        return [
+            said
+            for said in before
+            if (said.mentions_bot or said.is_direct)
+            and not said.author.is_bot
+            and message.posted_at - said.posted_at < OVERTAKEN_WITHIN
+            and not self._inbox.knows(said.delivery_id)
         ]
 
 

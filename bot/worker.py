@@ -18,8 +18,8 @@ from bot.commands import Commands
 from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
 from bot.inbox import Answered, Inbox, InboxItem, Lane
 from bot.persona import Persona, language_of
-from bot.ports import AlertHandler, ChatPlatform
-from bot.questions import Questions
+from bot.ports import AlertHandler, ChatPlatform, Receive
+from bot.questions import Overtaken, Questions
 from bot.signs import Signs
 from bot.store import Store
 from bot.types import Command, Message, Reply
@@ -70,6 +70,7 @@ class Worker:
         self._new_id = new_id
         self._at_once = at_once
         self._first_wait_s = first_wait_s
+        self.receive: Receive | None = None  # where deliveries arrive; put here when that is built
         self._running: dict[Lane, int] = dict.fromkeys(at_once, 0)
         self._wake = asyncio.Event()
         self._look_again = False  # the store failed: nobody will wake us when it works again
@@ -141,6 +142,8 @@ class Worker:
                 raise
             except (Unreachable, RateLimited, AuthError) as error:
                 await self._postpone(item, error)
+            except Overtaken as overtaken:
+                await self._let_pass(item, overtaken)
             except Exception as error:  # one delivery must never end the others
                 log.error("delivery.failed_untold", exc_info=error)
                 await self._finish(item, outcome=f"failed: {type(error).__name__}", failed=True)
@@ -181,11 +184,12 @@ class Worker:
         try:
             if item.crashes > MAX_CRASHES:
                 raise GivenUp(f"the process ended {item.crashes} times in the middle of it")
-            prepared = await self._questions.prepare(message, platform, stream)
+            in_turn = item.postponed > 0 or self.receive is None
+            prepared = await self._questions.prepare(message, platform, stream, in_turn=in_turn)
             reply, scope = prepared.reply, prepared.scope
             await self._store.in_thread(self._inbox.keep_reply, item.delivery_id, reply, scope)
             post_id = await stream.finish(reply)
-        except (Unreachable, RateLimited, AuthError):
+        except (Unreachable, RateLimited, AuthError, Overtaken):
             raise
         except Exception as error:  # noqa: BLE001 - told in the thread
             reply = self._error_reply(message, error)
@@ -292,6 +296,17 @@ class Worker:
         until = now + timedelta(seconds=min(wait_s, LONGEST_WAIT_S))
         with suppress(StoreError):  # then it stays marked as being worked on, and the next run takes it up
             await self._store.in_thread(self._inbox.postpone, item.delivery_id, until=until)
+
+    async def _let_pass(self, item: InboxItem, overtaken: Overtaken) -> None:
+        """Takes in what was said earlier, and lets it go first."""
+        log.info("delivery.overtaken", earlier=[message.delivery_id for message in overtaken.earlier])
+        try:
+            for message in overtaken.earlier:
+                if self.receive is not None:
+                    await self.receive(message)
+            await self._store.in_thread(self._inbox.postpone, item.delivery_id, until=self._clock())
+        except StoreError as error:  # then it stays marked as being worked on, and the next run takes it up
+            log.error("delivery.not_recorded", reason=str(error))
 
     async def _finish(
         self, item: InboxItem, *, outcome: str, answered: Answered | None = None, failed: bool = False

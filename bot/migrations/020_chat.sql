@@ -8,6 +8,7 @@ CREATE TABLE inbox_of_chats (
     lane          TEXT NOT NULL CHECK (lane IN ('slow', 'quick', 'long', 'alert')),  -- see bot/inbox.py
     thread_key    TEXT NOT NULL,
     author_id     TEXT NOT NULL DEFAULT '',
+    said_at       TEXT NOT NULL,               -- order within a thread: deliveries overtake each other
     told          TEXT,                        -- what is said instead of an answer
     payload       TEXT NOT NULL,
     state         TEXT NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'working', 'done', 'failed')),
@@ -21,10 +22,10 @@ CREATE TABLE inbox_of_chats (
     done_at       TEXT
 ) STRICT;
 
-INSERT INTO inbox_of_chats (seq, delivery_id, platform, kind, lane, thread_key, author_id, told, payload, state, crashes,
+INSERT INTO inbox_of_chats (seq, delivery_id, platform, kind, lane, thread_key, author_id, said_at, told, payload, state, crashes,
                             outcome, received_at, done_at)
 SELECT seq, delivery_id, platform, kind, 'slow', thread_key,
-       COALESCE(json_extract(payload, '$.message.author.id'), ''), json_extract(payload, '$.told'),
+       COALESCE(json_extract(payload, '$.message.author.id'), ''), received_at, json_extract(payload, '$.told'),
        COALESCE(json_extract(payload, '$.message'), payload), state, MAX(attempts - 1, 0), outcome, received_at, done_at
 FROM inbox;
 

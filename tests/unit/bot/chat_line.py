@@ -89,6 +89,7 @@ class ChatLine:
             platforms=self.platforms, signs=signs, clock=clock, max_question_chars=max_question_chars,
             wake=self.worker.wake,
         )  # fmt: skip
+        self.worker.receive = self.reception.receive
 
     @asynccontextmanager
     async def running(self):

@@ -93,6 +93,27 @@ def test_order_within_a_thread_holds_across_lanes(inbox):
     assert taken(inbox, "quick") == "a2"
 
 
+def test_what_was_said_first_comes_first_although_it_arrived_last(inbox):
+    said = message().posted_at
+    inbox.save(message(delivery_id="second", posted_at=said + timedelta(seconds=1)))
+    inbox.save(message(delivery_id="first", posted_at=said))
+    item = inbox.take_next("slow")
+    assert item.delivery_id == "first"
+    assert taken(inbox) is None
+    inbox.finish(item, outcome="answered")
+    assert taken(inbox) == "second"
+
+
+def test_what_is_being_worked_on_is_finished_before_what_was_said_earlier(inbox):
+    said = message().posted_at
+    inbox.save(message(delivery_id="second", posted_at=said + timedelta(seconds=1)))
+    item = inbox.take_next("slow")
+    inbox.save(message(delivery_id="first", posted_at=said))
+    assert taken(inbox) is None
+    inbox.finish(item, outcome="answered")
+    assert taken(inbox) == "first"
+
+
 def test_lanes_do_not_wait_for_each_other(inbox):
     inbox.save(message(delivery_id="a1"))
     inbox.save(command(), kind="command", lane="quick")

@@ -198,3 +198,19 @@ async def test_a_reply_made_from_sources_that_were_since_taken_away_is_not_poste
     (post,) = platform.posts
     assert post.reply.markdown != ready.markdown
     assert post.reply.kind == "refusal"
+
+
+async def test_a_question_that_overtook_an_earlier_one_of_its_thread_lets_it_pass(company, store, platform):
+    async with ChatLine(company, store, platform).running() as line:
+        deliver, platform.deliver = platform.deliver, _lost
+        first = await platform.say("@haechi 연차휴가는 며칠인가요?", author=PERSON)
+        platform.deliver = deliver
+        second = await platform.say("@haechi 병가는 며칠인가요?", author=PERSON, root=first.id)
+        await line.settled()
+        await platform.deliver(first)  # it arrives after all
+        await line.settled()
+    assert [post.reply.delivery_id for post in platform.posts] == [first.delivery_id, second.delivery_id]
+
+
+async def _lost(delivery) -> None:
+    """Nothing arrives."""
