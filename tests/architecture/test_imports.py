@@ -53,6 +53,7 @@ LAYERS = {
         "ports": ["bot.ports"],
         "logic": [
             "bot.admission",
+            "bot.alerts",
             "bot.routing",
             "bot.persona",
             "bot.prompts",
@@ -130,6 +131,7 @@ LAYERS = {
             "bot.operations",
             "bot.query_lines",
             "bot.doctor",
+            "bot.model_probes",
             "bot.stopping",
             "bot.terminal_text",
         ],
