@@ -243,17 +243,19 @@ def calibrate(
 
 
 @app.command()
-def doctor() -> None:
+def doctor(
+    model: Annotated[bool, typer.Option("--model", help="Put about 20 questions to the model; takes minutes.")] = False,
+) -> None:
     """Check what Haechi needs.
 
     Every line says how to mend what is missing."""
     with reporting_errors(debug=_options.debug):
         from bot.cli_output import print_check
-        from bot.doctor import examine
+        from bot.doctor import examine, examine_model
 
         _configure_logging("error")
         problems = 0
-        for check in examine(_options.config):
+        for check in examine_model(_options.config) if model else examine(_options.config):
             print_check(check)
             problems += not check.ok
         if problems:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.compose_models import build_models
 from bot.errors import ConfigError
@@ -14,6 +15,10 @@ from bot.services import embedder_dimensions, knowledge_config, utc_now
 from bot.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
 from knowledge.types import ToolStatus
+
+
+if TYPE_CHECKING:
+    from bot.model_probes import ProbeResult
 
 
 def examine(config: Path | None) -> Iterator[Check]:
@@ -63,3 +68,40 @@ def _check_model(settings: Settings) -> Iterator[Check]:
     for status in asyncio.run(ask()):
         ok = status.state == "ok"
         yield Check(name=status.name, ok=ok, detail=status.detail, remedy="" if ok else "correct [model]")
+
+
+def examine_model(config: Path | None) -> Iterator[Check]:
+    """The probes of the model that answers questions, each as it comes, then the verdict. Raises ConfigError."""
+    from bot.model_probes import probe_model, verdict
+
+    settings = load_settings(config)
+    persona = load_persona(find_persona(settings.answers.persona, settings.config_file))
+    chain = build_models(settings, clock=utc_now).chat_model("docs")
+    if chain is None:
+        yield Check(name="model", ok=False, detail="none configured", remedy="set [model], see docs/models.md")
+        return
+    with asyncio.Runner() as runner:
+        results: list[ProbeResult] = []
+        try:
+            status = runner.run(chain.check())
+            yield Check(name="model", ok=status.state != "down", detail=status.detail, remedy=_mend(status))
+            if status.state == "down":
+                return
+            probes = probe_model(chain, persona)
+            while (result := runner.run(_next(probes))) is not None:
+                results.append(result)
+                yield Check(name=f"{result.kind}: {result.name}", ok=result.ok, detail=result.detail)
+        finally:
+            runner.run(chain.close())
+    ok, english, korean = verdict(results)
+    remedy = "" if ok else "see docs/models.md"
+    yield Check(name="verdict", ok=ok, detail=english, remedy=remedy)
+    yield Check(name="판정", ok=ok, detail=korean, remedy="" if ok else "docs/models.ko.md를 보세요")
+
+
+async def _next(probes: AsyncIterator[ProbeResult]) -> ProbeResult | None:
+    return await anext(probes, None)
+
+
+def _mend(status: ToolStatus) -> str:
+    return "" if status.state == "ok" else "correct [model]"
