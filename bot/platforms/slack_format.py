@@ -78,7 +78,7 @@ def status_part(words: str) -> Part:
 
 def growing_part(markdown: str) -> Part:
     """What is shown of a reply that grows: as much of its beginning as one message holds."""
-    texts = split_markdown(safe_markdown(markdown), PART_CHARS, measure=_escaped_chars)
+    texts = split_markdown(safe_markdown(markdown[: PART_CHARS * 2]), PART_CHARS, measure=_escaped_chars)
     return Part(markdown="…" if not texts else texts[0] if len(texts) == 1 else f"{texts[0]}\n\n…")
 
 

@@ -17,6 +17,7 @@ MAX_TABLE_CHARS = 10_000
 MOST_GROWTH = 1.15  # by aligning
 MIN_TABLE_CHARS = 300
 
+_DELIMITERS = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTILINE)  # under the header of a table
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 
 
@@ -90,11 +91,14 @@ def _is_drawn(rows: list[list[str]]) -> bool:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
+    """Finds tables; what stands inside a line is of no interest here."""
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("inline")
 
 
 def _tables(markdown: str) -> list[tuple[int, int, list[list[str]]]]:
     """(first line, line behind the last, rows of cells) of every table of the first level."""
+    if _DELIMITERS.search(markdown) is None:
+        return []
     tokens = _parser().parse(markdown)
     return [
         (token.map[0], token.map[1], _rows(tokens[number:]))

@@ -23,13 +23,14 @@ _INVISIBLE = "\u200b"
 
 def raw_text(message: Json) -> str:
     """All words of a message in Slack's notation, none of them twice."""
-    pieces: list[str] = []
-    for piece in (str(message.get("text") or ""), *_blocks(message.get("blocks"), 0)):
-        _add(pieces, piece)
+    words = _Words()
+    words.add(str(message.get("text") or ""))
+    for piece in _blocks(message.get("blocks"), 0):
+        words.add(piece)
     for attachment in _dicts(message.get("attachments")):
         for piece in _attachment(attachment, 0):
-            _add(pieces, piece)
-    return "\n".join(pieces)
+            words.add(piece)
+    return "\n".join(words.pieces)
 
 
 def mentioned_users(raw: str) -> list[str]:
@@ -223,15 +224,26 @@ def _attachment_parts(attachment: Json) -> Iterator[str]:
 # --- inside ---------------------------------------------------------------------------------------
 
 
-def _add(pieces: list[str], piece: str) -> None:
-    """Adds what is new, line by line: a message repeats its text in its blocks, and an attachment in its fallback."""
-    piece = piece.strip("\n")
-    new, heard = _plain_lines(piece), _plain_lines("\n".join(pieces))
-    if new <= heard or "".join(map(_plain, pieces)) == _plain(piece):
-        return
-    if pieces and heard < new:
-        pieces.clear()  # the blocks say all that the text says, and more
-    pieces.append(piece)
+class _Words:
+    """Pieces of a message without what is said twice: a message repeats its text in its blocks, and an attachment in
+    its fallback. Compared line by line."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._lines: set[str] = set()
+        self._whole = ""
+
+    def add(self, piece: str) -> None:
+        piece = piece.strip("\n")
+        new, whole = _plain_lines(piece), _plain(piece)
+        if new <= self._lines or whole == self._whole:
+            return
+        if self.pieces and self._lines < new:
+            self.pieces.clear()  # the blocks say all that the text says, and more
+            self._whole = ""
+        self.pieces.append(piece)
+        self._lines |= new
+        self._whole += whole
 
 
 def _plain_lines(text: str) -> set[str]:
