@@ -29,7 +29,7 @@ from bot.wording import word
 from knowledge.types import ToolStatus
 
 SWEEP_EVERY_S = 300.0  # what the socket did not deliver although it looks well
-SWEEP_BEHIND_S = 30.0
+SWEEP_BEHIND_S = 5.0
 MAX_REACTIONS = 1000  # that wait to be looked up
 EVENTS: Mapping[str, MessageEvent] = {"posted": "posted", "post_edited": "edited", "post_deleted": "deleted"}
 
@@ -167,7 +167,7 @@ class MattermostPlatform:
             if not post.get("original_id"):
                 await self._deliver(post, event, sender=sender)
             return
-        if await self._catch_up.was_handed_over(post):
+        if await self._catch_up.was_handed_over(post) or self._catch_up.holds_back(str(post.get("channel_id"))):
             return
         try:
             await self._deliver(post, event, sender=sender)

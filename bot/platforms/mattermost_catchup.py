@@ -28,6 +28,7 @@ SINCE_CAP = 1000
 PAGE_POSTS = 200
 MAX_SEEN = 5000
 SAVE_EVERY_S = 5.0
+HOLD_BACK_S = 120.0  # how long new posts wait for older ones that cannot be read
 STATE_KEY = "mattermost.cursor"
 
 Json = dict[str, Any]
@@ -86,23 +87,35 @@ class CatchUp:
         self._max_posts = max_posts
         self._cursor: Cursor | None = None
         self._saved_s = 0.0
+        self._behind_since_s: float | None = None
 
     @property
     def is_behind(self) -> bool:
         return self.failed is not None or bool(self._cursor and self._cursor.behind)
 
+    def holds_back(self, channel_id: str) -> bool:
+        """Whether a new post of this channel has to wait, because older ones were not handed over yet. The next run
+        hands over both, in order; a channel that cannot be read for long is not kept silent for it."""
+        behind = self.failed is not None or bool(self._cursor and channel_id in self._cursor.behind)
+        since_s = self._behind_since_s
+        return behind and since_s is not None and self._monotonic() - since_s < HOLD_BACK_S
+
     async def run(self, why: str) -> None:
         """Hands over what is new in all channels of the bot. What fails is tried again by the next run."""
-        cursor = await self._load()
         try:
-            self.channels = await self._my_channels()
-        except AuthError:
-            raise
+            await self._run(why)
+            self.failed = None
         except PlatformError as error:
             self.failed = str(error)
             log.warning("mattermost.catch_up.failed", why=why, reason=str(error))
-            return
-        self.failed = None
+            if isinstance(error, AuthError):
+                raise
+        finally:
+            self._note_behind()
+
+    async def _run(self, why: str) -> None:
+        cursor = await self._load()
+        self.channels = await self._my_channels()
         start_ms = cursor.at_ms if cursor.at_ms is not None else _ms(self._clock() - FIRST_LOOKBACK)
         floor_ms = _ms(self._clock() - self._max_age)
         skipped: list[str] = []
@@ -135,12 +148,19 @@ class CatchUp:
         cursor = await self._load()
         channel_id, at_ms = str(post.get("channel_id")), int(post.get("create_at") or 0)
         cursor.behind[channel_id] = min(at_ms, cursor.behind.get(channel_id, at_ms))
+        self._note_behind()
 
     async def save(self) -> None:
         if self._cursor is not None:
             await self._save(self._cursor)
 
     # --- inside ---------------------------------------------------------------------------------
+
+    def _note_behind(self) -> None:
+        if not self.is_behind:
+            self._behind_since_s = None
+        elif self._behind_since_s is None:
+            self._behind_since_s = self._monotonic()
 
     async def _load(self) -> Cursor:
         if self._cursor is None:

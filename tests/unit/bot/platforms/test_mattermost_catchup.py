@@ -9,6 +9,7 @@ import pytest
 
 from bot.errors import StoreError
 from bot.platforms.mattermost_catchup import STATE_KEY, Cursor
+from tests.emulators.mattermost_time import ManualTime
 from tests.unit.bot.platforms.mattermost_bench import bench, quiet, until
 
 
@@ -131,6 +132,32 @@ async def test_a_message_that_could_not_be_kept_is_delivered_again():
         b.failing.append(StoreError("The disk is full."))
         b.ask("@helperbot 하나")
         await until(lambda: b.texts == ["하나"])
+
+
+async def test_what_is_said_now_waits_for_what_was_said_before_and_could_not_be_read():
+    async with bench(listening=False) as b:
+        root = b.ask("@helperbot 하나")
+        fault = b.server.fail("GET", f"/channels/{b.server.state.town}/posts", times=1000, status=403)
+        await b.start()
+        await until(lambda: b.platform._catch_up.is_behind)
+        b.ask("@helperbot 둘", root=root["id"])
+        await quiet(0.05)
+        assert b.texts == []
+        fault.times = 0
+        await until(lambda: len(b.messages) == 2)
+        assert b.texts == ["하나", "둘"]
+
+
+async def test_a_channel_that_can_never_be_read_back_is_heard_all_the_same():
+    time = ManualTime()
+    async with bench(listening=False, timing=time.timing()) as b:
+        b.ask("@helperbot 하나")
+        b.server.fail("GET", f"/channels/{b.server.state.town}/posts", times=100_000, status=403)
+        await b.start()
+        await until(lambda: b.platform._catch_up.is_behind)
+        await time.pass_s(150, step_s=10)
+        b.ask("@helperbot 둘")
+        await until(lambda: b.texts == ["둘"])
 
 
 async def test_edits_deletes_and_old_versions_are_no_new_messages():
