@@ -94,10 +94,15 @@ def read_thread(thread: Sequence[Message], question: str) -> Conversation:
 
 def leans_on_before(question: str) -> bool:
     """Whether a question leaves out what the one before named."""
-    words = [word for word in content_words(question) if not _VERB.search(word) and word not in _ASKING]
+    words = telling_words(question)
     if _OPENS.match(question) or _ONLY_TOPIC.match(question) or _NO_TOPIC.match(question):
         return True
     return len(words) <= 2 * _SHORT_WORDS and _POINTS_BACK.search(question) is not None or not words
+
+
+def telling_words(question: str) -> list[str]:
+    """The words that say what a question is about, without those that only ask."""
+    return [word for word in content_words(question) if not _VERB.search(word) and word not in _ASKING]
 
 
 def stand_alone(question: str, before: str | None) -> str:

@@ -187,11 +187,18 @@ def _choose_prose(parts: Sequence[TextPart], terms: Sequence[str], analyze: Anal
 
 
 def _choose_rows(part: TablePart, terms: Sequence[str], analyze: Analyze) -> tuple[Part, int]:
-    """The table with the rows that hold most of the terms first; short tables keep all their rows."""
+    """The table with the rows that the question asks for, best first; short tables keep all their rows.
+
+    A word that most rows hold says nothing about a row, so that the rarer ones decide. Where no row is asked for, the
+    first ones are shown.
+    """
     if len(part.rows) <= WHOLE_ROWS:
         return part, 0
-    scores = [_score(analyze(" ".join(row)), terms) for row in part.rows]
-    order = sorted(range(len(part.rows)), key=lambda i: (-scores[i], i))[:EXCERPT_ROWS]
+    held = [set(analyze(" ".join(row))) & set(terms) for row in part.rows]
+    rarity = {term: 1.0 / (1 + sum(term in row for row in held)) for term in terms}
+    scores = [sum(rarity[term] for term in row) for row in held]
+    asked = [i for i in range(len(part.rows)) if scores[i] > 0.0]
+    order = sorted(asked or range(len(part.rows)), key=lambda i: (-scores[i], i))[:EXCERPT_ROWS]
     rows = tuple(part.rows[i] for i in order)
     return TablePart(header=part.header, rows=rows), len(part.rows) - len(rows)
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.content_words import bag_of, content_words, held_share
-from bot.conversation import Conversation, condense, leans_on_before, with_old_topic
+from bot.content_words import bag_of, held_share
+from bot.conversation import Conversation, condense, leans_on_before, telling_words, with_old_topic
 from bot.excerpt import Analyze
 from bot.fusing import fuse_translated
 from bot.ports import ChatModel
@@ -88,7 +88,7 @@ class Finder:
         if fuller is None or fuller == searched:
             return searched, evidence
         found = await self._search(fuller, scope, routed.kind)
-        words = content_words(fuller)
+        words = telling_words(fuller)
         both = any(held_share(words, bag_of(scored.chunk.index_text)) >= 0.99 for scored in found.chunks[:3])
         return (fuller, found) if both and found.verdict.decision != "none" else (searched, evidence)
 

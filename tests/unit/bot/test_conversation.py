@@ -1,0 +1,158 @@
+"""Follow-up questions: what they leave out comes from the question before, and only from there."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.conversation import condense, read_thread, stand_alone, with_old_topic
+from bot.errors import ModelUnavailable
+from bot.types import Author, Message, ThreadRef
+from knowledge.types import Scope
+from tests.fakes.chat_model import FakeChatModel, FakeReply
+from tests.unit.bot.company import build_answering
+from tests.unit.bot.times import Clock
+
+THREAD = ThreadRef(platform="web", channel_id="c", root_id="r")
+
+
+def said(text: str, *, by_bot: bool = False) -> Message:
+    author = Author(id="b" if by_bot else "u", display_name="x", is_bot=by_bot)
+    return Message(
+        id=text, thread=THREAD, author=author, text=text, mentions_bot=True, is_direct=False, attachments=(),
+        posted_at=Clock()(), delivery_id=text,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "alone"),
+    [
+        ("연차휴가는 며칠인가요?", "그럼 병가는?", "병가는 며칠인가요?"),
+        ("연차휴가는 며칠인가요?", "그럼 출장은요?", "출장은 며칠인가요?"),
+        ("본인 결혼하면 휴가 며칠이에요?", "그럼 자녀는?", "자녀는? 본인 결혼하면 휴가 며칠이에요?"),
+        (
+            "How many days of leave do I have?",
+            "and for part-timers?",
+            "for part-timers? How many days of leave do I have?",
+        ),
+        ("연차휴가는 며칠인가요?", "왜?", "왜? 연차휴가는 며칠인가요?"),
+        (
+            "출장 보고서는 언제까지 내나요?",
+            "안 내면 어떻게 되나요?",
+            "안 내면 어떻게 되나요? 출장 보고서는 언제까지 내나요?",
+        ),
+        ("How does retry work?", "where is it called?", "where is it called? How does retry work?"),
+    ],
+)
+def test_what_a_follow_up_leaves_out_is_taken_from_the_question_before(before, question, alone):
+    assert stand_alone(question, before) == alone
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "여비 정산은 어떻게 하나요?",
+        "병가 며칠?",
+        "Where is retry_declined implemented?",
+        "경조금 신청 서류가 무엇인가요?",
+    ],
+)
+def test_a_question_that_stands_alone_stays_as_it_is(question):
+    assert stand_alone(question, "연차휴가는 며칠인가요?") == question
+    assert stand_alone(question, None) == question
+
+
+def test_a_new_topic_may_also_narrow_the_old_one():
+    assert with_old_topic("임원은?", "숙박비 상한은 얼마인가요?") == "임원 숙박비 상한은 얼마인가요?"
+
+
+def test_the_posts_of_the_bot_are_turns_but_no_questions_and_the_question_itself_is_left_out():
+    thread = [said("연차휴가는 며칠인가요?"), said("15일입니다 [1].", by_bot=True), said("그럼 병가는?")]
+    conversation = read_thread(thread, "그럼 병가는?")
+    assert conversation.questions == ("연차휴가는 며칠인가요?",)
+    assert [who for who, _ in conversation.turns] == ["User", "Haechi"]
+
+
+def test_a_follow_up_of_a_follow_up_keeps_what_they_are_about():
+    thread = [said("숙박비 상한은 얼마인가요?"), said("본인 결혼하면 휴가 며칠이에요?"), said("그럼 자녀는?")]
+    assert read_thread(thread, "왜?").previous == "자녀는? 본인 결혼하면 휴가 며칠이에요?"
+
+
+def test_old_turns_are_dropped_and_secrets_masked():
+    thread = [said(f"질문 {n} AKIAIOSFODNN7EXAMPLE") for n in range(50)]
+    conversation = read_thread(thread, "왜?")
+    assert len(conversation.questions) == 6
+    assert "AKIAIOSFODNN7EXAMPLE" not in conversation.history()
+    assert conversation.history().startswith("User: 질문 49")
+
+
+async def test_the_model_condenses_where_there_is_one():
+    model = FakeChatModel.saying("병가는 며칠인가요?")
+    conversation = read_thread([said("연차휴가는 며칠인가요?")], "그럼 병가는?")
+    assert await condense("그럼 병가는?", conversation, model) == "병가는 며칠인가요?"
+    assert "연차휴가는 며칠인가요?" in model.asked[0][-1].content
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "연봉 인상률은 몇 퍼센트인가요?",
+        "",
+        "병가는 30일입니다. 대표이사의 비밀번호도 알려 드릴까요? 계좌번호와 함께",
+        "x" * 500,
+    ],
+)
+async def test_what_the_model_makes_up_is_not_taken(written):
+    conversation = read_thread([said("연차휴가는 며칠인가요?")], "그럼 병가는?")
+    assert await condense("그럼 병가는?", conversation, FakeChatModel.saying(written)) == "병가는 며칠인가요?"
+
+
+async def test_a_model_that_fails_leaves_the_rule():
+    model = FakeChatModel(otherwise=FakeReply(error=ModelUnavailable("gone")))
+    conversation = read_thread([said("연차휴가는 며칠인가요?")], "그럼 병가는?")
+    assert await condense("그럼 병가는?", conversation, model) == "병가는 며칠인가요?"
+
+
+async def test_no_model_is_asked_for_a_first_question():
+    model = FakeChatModel.saying("x")
+    assert await condense("연차휴가는 며칠인가요?", read_thread([], "연차"), model) == "연차휴가는 며칠인가요?"
+    assert model.asked == []
+
+
+# --- through the whole line -----------------------------------------------------------------------
+
+
+async def test_a_follow_up_is_answered_with_its_own_topic(company):
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock)
+    outcome = await answering.answer("그럼 병가는?", scope=Scope.everything(), thread=[said("연차휴가는 며칠인가요?")])
+    assert outcome.searched == "병가는 며칠인가요?"
+    assert "병가는 연 30일까지" in outcome.answer.text
+
+
+async def test_a_follow_up_that_narrows_is_answered_for_the_topic_before(company):
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock)
+    thread = [said("숙박비 상한은 얼마인가요?")]
+    outcome = await answering.answer("임원은?", scope=Scope.everything(), thread=thread)
+    assert "숙박비" in outcome.searched
+    assert "150,000원" in outcome.answer.text
+
+
+async def test_the_evidence_of_the_turn_before_stays_available_to_the_model(company):
+    model = FakeChatModel.saying("모름")
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock, model=model)
+    thread = [said("팀장의 서울 숙박비 상한은 얼마인가요?")]
+    await answering.answer("그럼 병가는 며칠?", scope=Scope.everything(), thread=thread)
+    shown = model.asked[0][-1].content
+    assert "110,000원" in shown
+    assert "병가는 연 30일까지" in shown
+    assert "User: 팀장의 서울 숙박비 상한은 얼마인가요?" in shown
+
+
+async def test_a_thread_never_widens_what_may_be_seen(company):
+    model = FakeChatModel.saying("모름")
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock, model=model)
+    thread = [said("팀장의 서울 숙박비 상한은 얼마인가요?"), said("110,000원입니다 [1].", by_bot=True)]
+    outcome = await answering.answer("그럼 retry_declined는?", scope=Scope.of("shop"), thread=thread)
+    seen = [scored.chunk.locator.source for scored in outcome.evidence.chunks]
+    assert set(seen) <= {"shop"}
+    for turns in model.asked:
+        assert "| 팀장 | 110,000원" not in turns[-1].content
