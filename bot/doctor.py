@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.compose_models import build_models
+from bot.doctor_platforms import check_platforms
 from bot.errors import ConfigError
 from bot.persona import find_persona, load_persona
 from bot.readiness import Check, check_machine, check_settings
@@ -15,7 +16,6 @@ from bot.services import embedder_dimensions, knowledge_config, utc_now
 from bot.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
 from knowledge.types import ToolStatus
-
 
 if TYPE_CHECKING:
     from bot.model_probes import ProbeResult
@@ -34,6 +34,7 @@ def examine(config: Path | None) -> Iterator[Check]:
     yield from check_settings(settings)
     yield from _check_embedders(settings)
     yield from _check_model(settings)
+    yield from check_platforms(settings)
 
 
 def _check_embedders(settings: Settings) -> Iterator[Check]:
