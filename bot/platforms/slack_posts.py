@@ -90,6 +90,8 @@ class SlackPosts:
             cursor = next_cursor(answer)
             if cursor is None:
                 break
+        if not messages:
+            raise SlackRefusal(f"Slack has no thread {thread.root_id} in {thread.channel_id}.", "thread_not_found")
         return messages
 
     async def own(self, thread: ThreadRef, delivery_id: str) -> list[OwnPost]:
