@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from knowledge.errors import UnreadableFile, UnsupportedFormat
 
 _SAMPLE_BYTES = 200_000
+_RARE = 0.2  # share of syllables that no Korean text reaches
+_ENOUGH_SYLLABLES = 8
 _GOOD_ENOUGH = 0.90  # share of characters that people write
 _REMOVED = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ufff9-\ufffb]")
 _COMMON = re.compile(
@@ -57,7 +59,29 @@ def decode(content: bytes, *, name: str) -> Decoded:
         ((_plausibility(sample, encoding), -rank, encoding) for rank, encoding in enumerate(_candidates(sample))),
         reverse=True,
     )
-    return _finish(content, scored[0][2], name=name)
+    best = scored[0][2]
+    if best == "cp949" and _rare_share(sample, "cp949") > _RARE:
+        if _rare_share(sample, "johab") > _RARE / 4:
+            _finish(content, best, name=name)  # says it when this is no text at all
+            raise UnreadableFile(
+                f"{name} cannot be decoded as text (tried UTF-8, UTF-16, CP949 and Johab); save it again as UTF-8."
+            )
+        best = "johab"
+    return _finish(content, best, name=name)
+
+
+def _rare_share(sample: bytes, encoding: str) -> float:
+    """Share of the Hangul syllables, from 0 to 1, that are not among the 2,350 of KS X 1001, which texts consist of."""
+    syllables = re.findall(r"[가-힣]", sample.decode(encoding, errors="ignore"))
+    rare = sum(1 for char in syllables if not _encodes(char, "euc_kr"))
+    return rare / len(syllables) if len(syllables) > _ENOUGH_SYLLABLES else 0.0
+
+
+def _encodes(char: str, encoding: str) -> bool:
+    try:
+        return len(char.encode(encoding)) == 2  # longer: spelt out of its letters
+    except UnicodeEncodeError:
+        return False
 
 
 def _candidates(sample: bytes) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from typing import Any
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.docx_numbering import Numbering, W
 from knowledge.extract.docx_tables import table_rows
+from knowledge.extract.raised import raised
+from knowledge.extract.symbol_fonts import symbol
 from knowledge.extract.text import table_block
 from knowledge.types import Block
 
@@ -108,6 +110,13 @@ class BodyReader:
             return ""  # an empty numbered paragraph is counted but shows nothing worth a block
         return clean_text(f"{label}{text}").strip("\n").rstrip()
 
+    def _run(self, element: Any) -> Iterator[str]:
+        place = element.find(f"{W}rPr/{W}vertAlign")
+        if place is not None and place.get(W + "val") == "superscript":
+            yield raised("".join(self._inline(element)))
+        else:
+            yield from self._inline(element)
+
     def _inline(self, element: Any) -> Iterator[str]:
         for child in element:
             tag = child.tag
@@ -119,9 +128,9 @@ class BodyReader:
                 yield _BREAKS[tag]
             elif tag == W + "r":
                 if child.find(f"{W}rPr/{W}vanish") is None:
-                    yield from self._inline(child)
+                    yield from self._run(child)
             elif tag == W + "sym":
-                yield _symbol(child.get(W + "char"))
+                yield symbol(child.get(W + "char"), child.get(W + "font"))
             elif tag in (W + "footnoteReference", W + "endnoteReference"):
                 yield self._note_mark(child)
             elif tag == W + "sdt":
@@ -274,12 +283,3 @@ def _text_boxes(drawing: Any) -> list[Any]:
 
 def _is_deleted_mark(properties: Any) -> bool:
     return properties is not None and properties.find(f"{W}rPr/{W}del") is not None
-
-
-def _symbol(code: str | None) -> str:
-    """The character of a symbol font; those in the private area mean nothing without it and become a bullet."""
-    try:
-        number = int(code or "", 16)
-    except ValueError:
-        return ""
-    return "•" if 0xE000 <= number <= 0xF8FF else chr(number) if number < 0x110000 and number > 31 else ""

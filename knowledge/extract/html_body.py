@@ -7,6 +7,7 @@ from typing import Any
 
 from knowledge.extract.decoding import clean_text
 from knowledge.extract.merged_cells import SpannedCell, flat_text, table_blocks
+from knowledge.extract.raised import raised
 from knowledge.types import Block
 
 _DROPPED = frozenset({
@@ -32,6 +33,7 @@ _OWN_MARKER = re.compile(r"(?:[①-⑳㉠-㉻⑴-⒇•·\-*※○●□■◦�
 _SPACES = re.compile(r"[ \t\r\f\v\u00a0]*\n[ \t\r\f\v\u00a0]*|[ \t\r\f\v\u00a0]+")
 _LINE_END = "\u2028"  # a <br>, until white space has been collapsed
 _MAX_DEPTH = 150  # deeper than that, an element's text is taken as one paragraph
+_NESTED_OF_GRID = 4  # in a table of data at most one cell of so many holds a table; one of two where it has <th>
 _MAX_ROW_SPAN, _MAX_COLUMN_SPAN = 65_534, 1_000  # as browsers limit them
 
 
@@ -92,6 +94,8 @@ class HtmlBodyReader:
             self._flush()
             self._children(element, depth)
             self._flush("heading", _HEADINGS[tag])
+        elif tag == "sup":
+            self._text.append(raised("".join(element.itertext("*")) if len(element) else element.text or ""))
         elif tag == "table":
             self._flush()
             self._blocks.extend(_table(element, depth))
@@ -170,10 +174,22 @@ def _table(table: Any, depth: int) -> list[Block]:
             for place in range(column, column + column_span):
                 occupied[place] = number + row_span
             column += column_span
-    if any(block.kind in ("table", "heading") for cell in cells for block in cell.blocks):
+    if _lays_out(cells, has_heads=any(element.tag == "th" for row in rows for element in row)):
         head = [Block(kind="paragraph", text=title)] if title else []
         return head + [block for cell in cells for block in cell.blocks]
     return table_blocks(cells, caption=title)
+
+
+def _lays_out(cells: list[SpannedCell], *, has_heads: bool) -> bool:
+    """Whether a table only arranges the page: headings in its cells, or hardly anything beside the tables in them."""
+    filled = [cell for cell in cells if cell.blocks]
+    if any(block.kind == "heading" for cell in filled for block in cell.blocks):
+        return True
+    nested = [cell for cell in filled if any(block.kind == "table" for block in cell.blocks)]
+    rows, columns = {cell.row for cell in filled}, {cell.column for cell in filled}
+    is_grid = len(rows) > 1 and len(columns) > 1
+    few = 2 if has_heads else _NESTED_OF_GRID
+    return bool(nested) and not (is_grid and len(nested) * few <= len(filled))
 
 
 def _span(element: Any, name: str, most: int, when_zero: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import warnings
 import zipfile
@@ -16,6 +17,9 @@ from knowledge.extract.sheet_numbers import is_date_code, shown
 from knowledge.types import Block, Extraction
 
 MAX_SHEETS = 500
+NO_VALUE = "no computed value"
+_CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*)>(.*?)</(?:\w+:)?c>", re.DOTALL)
+_VALUE = re.compile(rb"<(?:\w+:)?v>[^<]")
 _MAX_BYTES_WITH_STYLES = 48 * 1024 * 1024  # of XML; a larger workbook is read row by row, without merged cells
 
 
@@ -35,6 +39,12 @@ def extract_xlsx(content: bytes, *, name: str) -> Extraction:
                 remarks.append("the workbook is so large that merged cells are not repeated")
             sheets = [_xlsx_sheet(sheet, notes) for sheet in _visible(book.worksheets, remarks)]
             book.close()
+        empty = uncomputed_formulas(content)
+        if empty:
+            remarks.append(
+                f"{empty} formulas have {NO_VALUE}, so their cells are empty here; "
+                "open the workbook in Excel and save it"
+            )
     except UnreadableFile:
         raise
     except LIBRARY_ERRORS as error:
@@ -46,6 +56,18 @@ def _sheet_bytes(content: bytes) -> int:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         return sum(member.file_size for member in members if member.filename.startswith("xl/worksheets/"))
+
+
+def uncomputed_formulas(content: bytes) -> int:
+    """How many cells hold a formula and not what it gave, as programs leave them that write workbooks."""
+    found = 0
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for member in archive.infolist():
+            if member.filename.startswith("xl/worksheets/") and member.file_size <= _MAX_BYTES_WITH_STYLES:
+                for head, body in _CELL.findall(archive.read(member)):
+                    is_empty_text = b't="str"' in head  # a formula may give an empty text
+                    found += (b"<f" in body or b":f" in body) and not is_empty_text and _VALUE.search(body) is None
+    return found
 
 
 def _visible(sheets: list[Any], remarks: list[str]) -> list[Any]:
@@ -172,10 +194,11 @@ def _extraction(
     blocks.extend(notes)
     if not blocks:
         raise NoText(f"{name} is an Excel workbook without values in its visible sheets; fill it or remove it.")
+    lost = any(part in remark for remark in remarks for part in ("only the first", NO_VALUE))
     return Extraction(
         format=kind,
         extractor=extractor,
-        status="partial" if any("only the first" in remark for remark in remarks) else "ok",
+        status="partial" if lost else "ok",
         title=None,
         blocks=tuple(blocks),
         warnings=tuple(remarks),
