@@ -16,6 +16,8 @@ from knowledge.errors import NotFound, SourceMissing
 from knowledge.ports import Source
 from knowledge.sources.files import FolderSource
 from knowledge.sources.git import GitSource
+from knowledge.sources.git_access import GitAccess
+from knowledge.sources.git_remote import RemoteGitSource
 
 
 class Place(Protocol):
@@ -84,7 +86,21 @@ class GitPlace:
         subprocess.run(["git", "-C", str(self._root), *arguments], env=environment, check=True, capture_output=True)
 
 
-PLACES: dict[str, Callable[[Path], Place]] = {"folder": FolderPlace, "git": GitPlace}
+class RemotePlace(GitPlace):
+    """The same behind an address, fetched before every discovery."""
+
+    def source(self, *, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Source:
+        return RemoteGitSource("rules", self._root.as_uri(), self._copy, GitAccess(), None, include, exclude)
+
+    def missing(self) -> Source:
+        return RemoteGitSource("rules", (self._root / "nowhere").as_uri(), self._copy, GitAccess())
+
+    @property
+    def _copy(self) -> Path:
+        return self._root.parent / "mirrors" / "rules" / "repository.git"
+
+
+PLACES: dict[str, Callable[[Path], Place]] = {"folder": FolderPlace, "git": GitPlace, "remote": RemotePlace}
 
 
 @pytest.fixture(params=sorted(PLACES))
