@@ -27,7 +27,18 @@ _HEADER_ENDINGS = {
     "근속연수": "년", "시간수": "시간",
 }  # fmt: skip
 _AS_WRITTEN = "as written"  # fits a claim that names no unit, and nothing else
+# behind a name: a particle or an ending, not the rest of a longer word
+_NAME_ENDS = (
+    r"(?=$|[^가-힣]|(?:은|는|이|가|을|를|의|에|로|으로|과|와|도|만|께|급|직|별|일|시|인|당|및|간|용|들|님|부터|까지|에서|에게|이나|이면|이며|이고|"
+    r"일때|인경우|입니다|이다|라면|면|하면|하고|하는|한)(?![가-힣]{4}))"
+)
 _EXACT, _INSIDE, _LOOSE = 1.0, 0.6, 0.4
+
+
+class Name(dict[str, float]):
+    """The words of a row's or a column's name with their weights; `whole` is all of it, squeezed."""
+
+    whole: str = ""
 
 
 @dataclass
@@ -38,8 +49,18 @@ class EvidenceTable:
     rows: list[tuple[str, ...]]
     key_columns: tuple[int, ...] = (0,)
     cells: list[list[list[Quantity]]] = field(default_factory=list)
-    row_words: list[dict[str, float]] = field(default_factory=list)
-    column_words: list[dict[str, float]] = field(default_factory=list)
+    row_words: list[Name] = field(default_factory=list)
+    column_words: list[Name] = field(default_factory=list)
+
+    @cached_property
+    def key_quantities(self) -> list[Quantity]:
+        """The amounts in the names of the rows."""
+        return [q for row in self.rows for c in self.key_columns for q in quantities_of(plain(row[c]))]
+
+    @cached_property
+    def header_quantities(self) -> list[Quantity]:
+        """The amounts in the header."""
+        return [q for cell in self.header for q in quantities_of(plain(cell))]
 
     @cached_property
     def value_columns(self) -> list[int]:
@@ -121,7 +142,7 @@ def _key_columns(table: EvidenceTable) -> tuple[int, ...]:
     return tuple(keys)
 
 
-def _telling(names: Sequence[str]) -> list[dict[str, float]]:
+def _telling(names: Sequence[str]) -> list[Name]:
     """For each name its words with weights: the fewer names hold a word, the more it tells."""
     words = [dict.fromkeys(_words(name)) for name in names]
     counts: dict[str, int] = {}
@@ -129,13 +150,17 @@ def _telling(names: Sequence[str]) -> list[dict[str, float]]:
         for word in own:
             counts[word] = counts.get(word, 0) + 1
     total = sum(bool(own) for own in words)
-    return [{word: 1.0 / counts[word] for word in own if counts[word] < total or total == 1} for own in words]
+    found = [Name({word: 1.0 / counts[word] for word in own if counts[word] < total or total == 1}) for own in words]
+    for name, text in zip(found, names, strict=True):
+        name.whole = squeeze(text)
+    return found
 
 
 def _words(name: str) -> list[str]:
     name = re.sub(r"(?<=\d)\s+(?=[가-힣])", "", plain(name))
     parts = [squeeze(part) for part in _WORD_SPLIT.split(_HEADER_UNIT.sub(" ", name))]
-    return [part for part in parts if part and not re.fullmatch(r"[\d.,%~\-]+", part)]
+    words = [part for part in parts if part and not re.fullmatch(r"[\d.,%~\-]+", part)]
+    return words or [part for part in parts if re.fullmatch(r"\d{1,4}", part)]  # 호봉, numbered rows
 
 
 def mentioned(names: Sequence[dict[str, float]], text: str, *, by_beginning: bool = False) -> set[int]:
@@ -154,7 +179,14 @@ def mentioned(names: Sequence[dict[str, float]], text: str, *, by_beginning: boo
 
 
 def _score(words: dict[str, float], text: str) -> float:
-    return sum(weight * found for word, weight in words.items() if (found := _found(word, text)))
+    """How much of a name a text holds; a name of few words, and one that stands there in full, come before others."""
+    total = sum(words.values())
+    held = sum(weight * found for word, weight in words.items() if (found := _found(word, text)))
+    if not held:
+        return 0.0
+    whole = words.whole if isinstance(words, Name) else ""
+    in_full = 2.0 + 0.05 * len(whole) if len(whole) > 2 and whole in squeeze(text) else 0.0
+    return held * (0.5 + 0.5 * held / total) + in_full
 
 
 def _found(word: str, text: str) -> float:
@@ -164,7 +196,8 @@ def _found(word: str, text: str) -> float:
     latin = word[-1].isascii() and word[-1].isalnum()
     if len(word) == 1 and not word.isascii():
         return _EXACT if re.search(rf"(?<![가-힣]){pattern}(?![가-힣]{{3}})", lowered) else 0.0
-    if re.search(rf"(?<![0-9A-Za-z가-힣.,]){pattern}{'(?![0-9A-Za-z])' if latin else ''}", lowered):
+    end = r"(?![0-9A-Za-z]|[.,][0-9])" if latin else _NAME_ENDS
+    if re.search(rf"(?<![0-9A-Za-z가-힣.,]){pattern}{end}", lowered):
         return _EXACT
     if word[0].isdigit():
         return 0.0

@@ -5,6 +5,7 @@ What fails the check is written anew once, from the accepted text on and with th
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -87,7 +88,7 @@ async def generate(
         length=asked.length,
         history=history,
     )
-    writer = Writer(asked, numbered, release)
+    writer = await asyncio.to_thread(Writer, asked, numbered, release)  # long evidence takes a moment to prepare
     await writer.write(model, turns, waiting)
     return writer.result
 

@@ -47,12 +47,14 @@ class Clause:
     words: tuple[str, ...]
     bag: WordBag
     is_denied: bool
+    predicate: str
+    last_words: tuple[str, ...]
 
 
 def clauses_of(text: str) -> list[Clause]:
     """The clauses of a text that hold telling words."""
     return [
-        Clause(piece, words, bag, is_denied(piece))
+        Clause(piece, words, bag, is_denied(piece), predicate_of(piece), words[-2:])
         for line in text.splitlines()
         for bag in [bag_of(line)]  # what a clause is about stands in an earlier one of its line
         for piece in split_clauses(line)
@@ -94,7 +96,7 @@ def _opposite_of(piece: str, words: Sequence[str], evidence: Sequence[Clause]) -
     same_topic = opposite_topic = False
     found = None
     for clause in evidence:
-        if is_korean(clause.text) != korean or not _meet(piece, predicate, clause):
+        if not _meet(piece, predicate, clause) or is_korean(clause.text) != korean:
             continue
         share, has_topic = held_share(about, clause.bag), clause.bag.holds(about[0])
         if clause.is_denied == denied:
@@ -111,14 +113,14 @@ def _opposite_of(piece: str, words: Sequence[str], evidence: Sequence[Clause]) -
 
 def _meet(piece: str, predicate: str, clause: Clause) -> bool:
     """Whether both speak of the same deed; a ban names it in front: "사용은 금지한다" speaks of "사용"."""
-    theirs = predicate_of(clause.text)
+    theirs = clause.predicate
     if not predicate or not theirs:
         return False
     if predicate == theirs:
         return True
     if "허용" in (predicate, theirs):
-        other, deed = (clause.text, predicate) if theirs == "허용" else (piece, theirs)
-        return any(word[:2] == deed[:2] for word in content_words(other)[-2:])
+        words, deed = (clause.last_words, predicate) if theirs == "허용" else (content_words(piece)[-2:], theirs)
+        return any(word[:2] == deed[:2] for word in words)
     return False
 
 

@@ -36,13 +36,20 @@ def number_fault(quantity: Quantity, claims: Claims, table: EvidenceTable, aroun
     ]
     if not places:
         return None if _in_names(quantity, table) else ABSENT
-    values = [q for q in claims.quantities if _is_value(q, table)]
+    named = _named_spans(claims.spoken, table)
+    if any(start <= quantity.start and quantity.end <= end for start, end in named):
+        return None
+    values = [
+        q
+        for q in claims.quantities
+        if _is_value(q, table) and not any(start <= q.start and q.end <= end for start, end in named)
+    ]
     number = next((n for n, q in enumerate(values) if q.start == quantity.start), 0)
     parts = _Parts.of(claims.spoken, values)
     rows = _spoken_rows(parts, number, table, around)
     if not rows and len(table.rows) > 1 and any(table.row_words):
-        named = ", ".join(sorted({_name_of(table, r) for r, _ in places})[:3])
-        return f"the row of the table is not named; {_shown(quantity)} stands in the row {named}"
+        holding = ", ".join(sorted({_name_of(table, r) for r, _ in places})[:3])
+        return f"the row of the table is not named; {_shown(quantity)} stands in the row {holding}"
     fitting = [(r, c) for r, c in places if r in rows or not rows]
     if not fitting:
         return f"{_shown(quantity)} stands in another row of the table ({_name_of(table, places[0][0])})"
@@ -135,9 +142,17 @@ def _is_key(quantity: Quantity, table: EvidenceTable) -> bool:
     """Whether the number is a limit in the name of a row: "5년 이상"."""
     if quantity.bound is None:
         return False
-    texts = [row[c] for row in table.rows for c in table.key_columns]
-    found = [q for text in texts for q in quantities_of(plain(text))]
-    return any(q.equals(quantity) and q.bound == quantity.bound for q in found)
+    return any(q.equals(quantity) and q.bound == quantity.bound for q in table.key_quantities)
+
+
+def _named_spans(text: str, table: EvidenceTable) -> list[tuple[int, int]]:
+    """Where the sentence writes the name of a row in full: its amounts are part of the name."""
+    names = {
+        row[c] for row in table.rows for c in table.key_columns if len(row[c]) > 1 and any(map(str.isdigit, row[c]))
+    }
+    patterns = [r"\s*".join(map(re.escape, squeeze(name))) for name in names]
+    found = [m.span() for pattern in patterns for m in re.finditer(pattern, text.lower()) if len(pattern) > 1]
+    return [span for span in found if not text[span[0] : span[1]].replace(",", "").isdigit()]
 
 
 def _is_value(quantity: Quantity, table: EvidenceTable) -> bool:
@@ -148,8 +163,7 @@ def _is_value(quantity: Quantity, table: EvidenceTable) -> bool:
 
 def _in_names(quantity: Quantity, table: EvidenceTable) -> bool:
     """Whether the number belongs to the name of a row or a column."""
-    texts = [*table.header, *(row[c] for row in table.rows for c in table.key_columns)]
-    return any(q.equals(quantity) for text in texts for q in quantities_of(plain(text)))
+    return any(q.equals(quantity) for q in (*table.key_quantities, *table.header_quantities))
 
 
 def _bound_fault(quantity: Quantity, places: Sequence[tuple[int, int]], table: EvidenceTable) -> str | None:
