@@ -13,7 +13,7 @@ from knowledge.chunking.pieces import Piece
 from knowledge.chunking.splitting import split_section
 from knowledge.types import ChunkDraft
 
-_MIN_BODY_CHARS = 25
+_MIN_BODY_CHARS = 12
 _HEADER_PIECES = 12  # in which a document says since when it holds
 _MAX_NUMBERED_CHARS = 45
 _NUMBERED_FROM_LEVEL = 7  # below the six levels that headings have

@@ -76,3 +76,11 @@ def test_items_of_a_list_open_nothing() -> None:
         "준비물은 다음과 같으며 모두 가져와야 한다.\n1. 신분증\n2. 사진 한 장\n3. 신청서\n그 밖의 것은 필요 없다."
     )
     assert labels(drafts) == [None]
+
+
+def test_a_short_section_keeps_its_own_heading() -> None:
+    found = chunk_text(
+        "# 안내\n\n## VPN\n비밀번호는 90일마다 바꿉니다. 신청은 포털에서 합니다.\n\n## 메일\n메일함 용량은 50GB입니다.\n",
+        name="a.md",
+    )
+    assert [draft.label for draft in found if "50GB" in draft.text] == ["안내 > 메일"]
