@@ -140,7 +140,7 @@ def _sections(text: str) -> dict[tuple[str, str | None], str]:
     found: dict[tuple[str, str | None], str] = {}
     headings = list(_HEADING.finditer(text))
     section = ""
-    for match, following in zip(headings, [*headings[1:], None], strict=True):
+    for match, following in zip(headings, [*headings[1:], None], strict=False):
         body = text[match.end() : following.start() if following else len(text)].strip()
         if match[1] == "##":
             section = match[2]

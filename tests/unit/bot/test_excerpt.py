@@ -121,3 +121,16 @@ def test_a_cell_cannot_break_its_table():
     tokens = MARKDOWN.parse(text)
     assert sum(token.type == "tr_open" for token in tokens) == 3
     assert sum(token.type == "td_open" for token in tokens) == 4
+
+
+def test_a_long_table_shows_the_rows_that_are_asked_for_under_its_header_and_counts_the_others():
+    rows = [f"| {kind} | {level}급 | {number},000원 |" for number, (kind, level) in enumerate(
+        ((kind, level) for kind in ("숙박비", "식비", "일비", "교통비") for level in range(1, 9)), 10
+    )]  # fmt: skip
+    text = "\n".join(["| 구분 | 직급 | 상한 |", "| --- | --- | --- |", *rows])
+    shown = quote(text, "식비 3급은 얼마인가요?").markdown.splitlines()
+    assert shown[0] == "| 구분 | 직급 | 상한 |"
+    assert shown[2] == "| 식비 | 3급 | 20,000원 |"
+    left_out = len(rows) - sum(line.startswith("| ") for line in shown[1:]) + 1
+    assert f"({left_out} more)" in shown[-1]
+    assert not any("숙박비 | 1급" in line for line in shown)

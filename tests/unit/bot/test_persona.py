@@ -64,3 +64,19 @@ def test_a_persona_that_is_not_there_is_named(tmp_path):
 )
 def test_the_language_of_a_question(question, language):
     assert language_of(question) == language
+
+
+def test_a_changed_file_is_read_again_and_a_broken_one_is_not_taken(tmp_path):
+    file = tmp_path / "persona.md"
+    original = PERSONA.read_text(encoding="utf-8")
+    file.write_text(original, encoding="utf-8")
+    persona = load_persona(file)
+    assert persona.say("thanks", "en").startswith("Glad that it helped.")
+    file.write_text(original.replace("Glad that it helped.", "You are welcome!"), encoding="utf-8")
+    assert persona.say("thanks", "en").startswith("You are welcome!")
+    file.write_text("# nothing of it", encoding="utf-8")
+    assert persona.say("thanks", "en").startswith("You are welcome!")
+    file.unlink()
+    assert persona.say("thanks", "en").startswith("You are welcome!")
+    file.write_text(original.replace("calm, brief", "cheerful, brief"), encoding="utf-8")
+    assert "cheerful, brief" in persona.guidance

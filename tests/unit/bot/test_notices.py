@@ -1,0 +1,65 @@
+"""What is said beside an answer is said in the reader's language, and names what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.errors import ModelNotInstalled, ModelReplyCut, ModelTimeout, ModelUnavailable
+from bot.notices import degraded_line, model_problem
+from knowledge.types import Scope
+from tests.fakes.chat_model import FakeChatModel
+from tests.unit.bot.company import build_answering
+
+
+@pytest.mark.parametrize(
+    ("sentence", "korean"),
+    [
+        ("vectors pending for 12 of 340 chunks of rules", "rules: 340개 조각 중 12개는 아직"),
+        ("embedder e5 could not be used, its results are missing: connection refused", "의미 검색 e5을 쓸 수 없어"),
+        ("reranker could not be used: no model", "순위 모델을 쓸 수 없어"),
+    ],
+)
+def test_sentences_of_the_search_are_korean_for_korean_readers(sentence, korean):
+    assert korean in degraded_line(sentence, "ko")
+    assert degraded_line(sentence, "en")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ModelNotInstalled("x http://10.0.0.1"), "서버에 더는 없음"),
+        (ModelTimeout("x http://10.0.0.1"), "제한 시간"),
+        (ModelReplyCut("x"), "길이 제한"),
+        (ModelUnavailable("x http://10.0.0.1"), "연결되지 않"),
+    ],
+)
+def test_readers_are_told_why_a_model_gave_nothing_but_no_addresses(error, says):
+    assert says in model_problem(error, "ko")
+    assert "10.0.0.1" not in model_problem(error, "ko") + model_problem(error, "en")
+
+
+class LackingKnowledge:
+    """Real knowledge whose gate found a telling word of the question nowhere."""
+
+    def __init__(self, inner, missing):
+        self.inner, self.missing = inner, missing
+
+    def search(self, query, *, scope, top_k, kind):
+        evidence = self.inner.search(query, scope=scope, top_k=top_k, kind=kind)
+        return replace(evidence, verdict=replace(evidence.verdict, decision="ok", missing=self.missing))
+
+    def status(self, *, scope):
+        return self.inner.status(scope=scope)
+
+
+async def test_a_word_that_no_evidence_holds_is_named_in_quotes_and_beside_answers(company):
+    knowledge = LackingKnowledge(company.knowledge, ("반려견",))
+    quoting = build_answering(knowledge, company.folder, clock=company.clock)
+    answer = (await quoting.answer("반려견 연차휴가는 며칠인가요?", scope=Scope.everything())).answer
+    assert "근거에 ‘반려견’에 대한 내용은 없습니다." in answer.text
+    model = FakeChatModel.saying("연차휴가는 15일입니다 [1].")
+    answering = build_answering(knowledge, company.folder, clock=company.clock, model=model)
+    answered = (await answering.answer("연차휴가는 며칠인가요? 반려견", scope=Scope.everything())).answer
+    assert any("‘반려견’" in line for line in answered.degraded)
