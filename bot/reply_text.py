@@ -22,8 +22,8 @@ _LINE_BREAKS = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
 _MASS_MENTION = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|all|everyone))", re.IGNORECASE)
 _SLACK_MENTION = re.compile(r"<(?=[!@#])")
 _MENTION = re.compile(r"(?<![A-Za-z0-9/@])@(?=[A-Za-z0-9가-힣])")  # Mattermost also finds "-@name" and ".@name"
-_CODE = re.compile(
-    r"(^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL
+_CODE = re.compile(  # possessive: a line of 100,000 backticks must not be tried in every length
+    r"(^[ \t>]*+(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL
 )
 
 

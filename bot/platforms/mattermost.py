@@ -313,11 +313,14 @@ class MattermostPlatform:
 
     async def take_command(self, form: Mapping[str, str]) -> Command:
         """The command of a form, once it is saved. Raises CommandRefused, and PlatformError when nobody listens."""
-        command, hook_id = command_of(form, self._options.command_tokens, own_id=self.bot.id)
+        tokens = self._options.command_tokens
+        command, hook_id = command_of(form, tokens, own_id=self.bot.id)
         if command.args == PING:
             return command
         if self._receive is None:
             raise PlatformError("The bot does not listen to Mattermost yet.")
+        if not self.bot.id:  # heard before the first connection: only now it is known what is direct
+            command, hook_id = command_of(form, tokens, own_id=(await self._ready()).own.id)
         await self._commands.remember(command, hook_id)
         await self._receive(command)
         return command

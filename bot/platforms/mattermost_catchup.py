@@ -28,6 +28,7 @@ SINCE_CAP = 1000
 PAGE_POSTS = 200
 MAX_SEEN = 5000
 SAVE_EVERY_S = 5.0
+SKIPPED_SHOWN_S = 24 * 3600.0
 HOLD_BACK_S = 120.0  # how long new posts wait for older ones that cannot be read
 STATE_KEY = "mattermost.cursor"
 
@@ -75,7 +76,8 @@ class CatchUp:
         max_age: timedelta,
         max_posts: int,
     ) -> None:
-        self.skipped: list[str] = []  # sentences about what the last catch-up left out
+        self._skipped: list[str] = []
+        self._skipped_at_s = 0.0
         self.channels: dict[str, Json] = {}
         self.failed: str | None = None
         self._rest = rest
@@ -88,6 +90,11 @@ class CatchUp:
         self._cursor: Cursor | None = None
         self._saved_s = 0.0
         self._behind_since_s: float | None = None
+
+    @property
+    def skipped(self) -> list[str]:
+        """What a catch-up of the last day left out, one sentence a channel."""
+        return self._skipped if self._monotonic() - self._skipped_at_s < SKIPPED_SHOWN_S else []
 
     @property
     def is_behind(self) -> bool:
@@ -126,7 +133,7 @@ class CatchUp:
         cursor.at_ms = max(start_ms, newest_ms)
         cursor.behind = {key: value for key, value in cursor.behind.items() if key in self.channels}
         if skipped:
-            self.skipped = skipped
+            self._skipped, self._skipped_at_s = skipped, self._monotonic()
         await self._save(cursor)
         if handed or skipped:
             log.info("mattermost.catch_up", why=why, channels=len(self.channels), posts=handed, skipped=skipped)

@@ -16,7 +16,7 @@ from bot.errors import PlatformError, RateLimited
 from bot.persona import language_of
 from bot.platforms.mattermost_buttons import Buttons, Place
 from bot.platforms.mattermost_failures import Refused
-from bot.platforms.mattermost_messages import OWN_PROPS, Own, is_gone, own_part
+from bot.platforms.mattermost_messages import OWN_PROPS, Own, is_gone, own_part, props_of
 from bot.platforms.mattermost_rest import MattermostRest
 from bot.platforms.splitting import split_markdown
 from bot.reply_text import full_markdown, safe_markdown
@@ -156,8 +156,7 @@ class Replies:
                 ids.append(await self.create(reply.thread, reply.delivery_id, number, text, props))
                 continue
             try:
-                await self.rest.patch_post(str(post["id"]), {"message": text, "props": props})
-                ids.append(str(post["id"]))
+                ids.append(await self._matching(post, text, props))
             except Refused as error:
                 if not may_post_anew:
                     raise
@@ -196,9 +195,8 @@ class Replies:
         return str((await self.rest.create_post_once(self._fields(thread, delivery_id, 1, text, props)))["id"])
 
     async def _matching(self, post: Json, text: str, props: Json) -> str:
-        """The id of a post once it says `text`: the server may have answered with that of an earlier attempt."""
-        noted = post.get("props")
-        if post.get("message") != text or not isinstance(noted, dict) or noted.get(OWN_PROPS) != props[OWN_PROPS]:
+        """The id of a post once it says `text`. One that does already is left alone: an edit would show as one."""
+        if post.get("message") != text or props_of(post).get(OWN_PROPS) != props[OWN_PROPS]:
             await self.rest.patch_post(str(post["id"]), {"message": text, "props": props})
         return str(post["id"])
 

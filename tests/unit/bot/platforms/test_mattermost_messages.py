@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter
 
 import pytest
 
 from bot.platforms.mattermost_messages import Own, author_of, decoded, flattened_attachments, message_of
+from bot.reply_text import safe_markdown
 from tests.unit.bot.platforms.mattermost_bench import bench, quiet, until
 
 OWN = Own(id="b" * 26, username="helperbot")
@@ -119,6 +121,16 @@ def test_attachments_of_any_shape_break_nothing(attachments):
 )
 def test_text_files_are_decoded_and_others_are_not(content, text):
     assert decoded(content) == text
+
+
+@pytest.mark.parametrize("sign", ["`", "~", "@", "```x", "`a", "@a.", "[", ">", "@helperbot ", "~~~ `", " "])
+def test_a_hostile_text_of_100000_characters_is_read_and_made_safe_at_once(sign):
+    """Quadratic patterns would keep the event loop for many seconds."""
+    text = sign * (100_000 // len(sign))
+    started = perf_counter()
+    message(text)
+    safe_markdown(text)
+    assert perf_counter() - started < 2  # measured: below 0.1 s
 
 
 async def test_attached_text_comes_along_and_other_files_are_named():

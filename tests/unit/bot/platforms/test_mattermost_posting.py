@@ -85,6 +85,7 @@ async def test_posting_the_same_reply_twice_leaves_one():
         first = await b.platform.post(b.reply(asked))
         assert await b.platform.post(b.reply(asked)) == first
         assert len(own(b, asked)) == 1
+        assert own(b, asked)[0]["edit_at"] == 0  # it would show as edited
 
 
 async def test_a_post_that_arrived_although_its_answer_was_lost_is_not_repeated():
