@@ -35,14 +35,17 @@ def text_of(node: Node | None) -> str:
 
 
 def child_of(node: Node, *types: str) -> Node | None:
+    """The first direct child of one of these types."""
     return next((c for c in node.children if c.type in types), None)
 
 
 def body_of(node: Node) -> Node | None:
+    """The body of a definition: its `body` field, else the first child that looks like one."""
     return node.child_by_field_name("body") or child_of(node, *_BODIES)
 
 
 def name_of(node: Node) -> str:
+    """The name of a definition: its `name` field, else its first identifier; empty for none."""
     named = node.child_by_field_name("name")
     return text_of(named if named is not None else child_of(node, *_IDENTIFIERS))
 
