@@ -17,6 +17,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -46,6 +47,7 @@ from bot.types import Author, Command, Diagnosis, FeedbackGiven, Language, Messa
 from knowledge.types import ToolStatus
 
 LOOKED_UP_KEPT = 1_000
+CLOSE_TIMEOUT_S = 5.0
 
 _THANKS: Mapping[Language, str] = {"ko": "의견을 적어 두었습니다.", "en": "Noted, thank you."}
 
@@ -105,6 +107,8 @@ class SlackPlatform:
         self._app: AsyncApp | None = None
         self._looked_up: OrderedDict[str, list[OwnPost]] = OrderedDict()
         self._courtesies: set[asyncio.Task[None]] = set()
+        self._listener: asyncio.Task[Any] | None = None
+        self._ended = asyncio.Event()
 
     # --- coming in ----------------------------------------------------------------------------
 
@@ -115,6 +119,8 @@ class SlackPlatform:
     async def listen(self, receive: Receive) -> None:
         """Goes on until `close`; connections and tokens that fail are tried again inside and shown by `check`."""
         self._intake.receive = receive
+        self._listener = asyncio.current_task()
+        self._ended.clear()
         try:
             await self._watch.run()
         finally:
@@ -125,6 +131,7 @@ class SlackPlatform:
             finally:
                 await asyncio.gather(*self._courtesies, return_exceptions=True)
                 await self._api.close()
+                self._ended.set()
 
     async def take_request(self, body: str, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
         """Status, headers and body for a request of Slack in HTTP mode; Bolt checks its signature."""
@@ -225,9 +232,14 @@ class SlackPlatform:
                 await self._api.close()
 
     async def close(self) -> None:
+        """Ends `listen`, and waits a moment until it has ended: it writes down how far it has read."""
         self._watch.stop()
         if self._intake.receive is None:
             await self._api.close()
+        elif asyncio.current_task() is not self._listener:  # a delivery may be what closes it
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                    await self._ended.wait()
 
     # --- inside -------------------------------------------------------------------------------
 

@@ -161,10 +161,11 @@ class SlackSocket:
                 await self._client.close()  # type: ignore[no-untyped-call]
         except (TimeoutError, OSError) as error:
             log.info("slack.socket_not_closed", reason=str(error) or "no answer")
-        for task in filter(None, tasks):
-            task.cancel()
-        await asyncio.gather(*filter(None, tasks), return_exceptions=True)
-        await self._client.aiohttp_client_session.close()
+        finally:
+            for task in filter(None, tasks):
+                task.cancel()
+            await asyncio.gather(*filter(None, tasks), return_exceptions=True)
+            await self._client.aiohttp_client_session.close()
 
     async def _handle(self, client: Any, request: SocketModeRequest) -> None:
         """What the SDK's own handler does: runs the app, and acknowledges when it succeeded."""
