@@ -13,6 +13,7 @@ from knowledge.extract.pdf_tables import RuledTable, find_tables, table_cells, t
 
 _LAYOUT_CELL_LINES = 14  # a cell with more lines than this holds running text, not a value
 _MIN_COLUMN_LINES = 6
+_MIN_ARTICLE_LINES = 2
 _PADDING_EMS = 3
 _MIN_TABLE_ROWS = 3
 
@@ -223,7 +224,7 @@ def find_gutter(chars: Sequence[Char]) -> float | None:
     """
     lines = find_lines(chars)
     x0, x1 = min(char.x0 for char in chars), max(char.x1 for char in chars)
-    if len(lines) < _MIN_COLUMN_LINES or x1 - x0 < 200:
+    if len(lines) < _MIN_ARTICLE_LINES or x1 - x0 < 200:
         return None
     best: tuple[int, float] | None = None
     steps = [x0 + (x1 - x0) * step / 100 for step in range(35, 66)]
@@ -240,10 +241,14 @@ def find_gutter(chars: Sequence[Char]) -> float | None:
     x = best[1]
     left = [line for line in lines if line[0].x0 < x]
     right = [line for line in lines if any(char.x0 > x for char in line)]
-    if len(left) < _MIN_COLUMN_LINES or len(right) < _MIN_COLUMN_LINES:
-        return None
-    left_fill = _fill([[char for char in line if char.x1 <= x] for line in left])
-    right_fill = _fill([[char for char in line if char.x0 >= x] for line in right])
+    least = min(len(left), len(right))
+    before = [[char for char in line if char.x1 <= x] for line in left]
+    behind = [[char for char in line if char.x0 >= x] for line in right]
+    if least < _MIN_COLUMN_LINES:  # the rest of a text in two columns: articles begin on both sides
+        starts = [any(line and _is_article(line) for line in side) for side in (before, behind)]
+        if least < _MIN_ARTICLE_LINES or best[0] or not all(starts):
+            return None
+    left_fill, right_fill = _fill(before), _fill(behind)
     return x if left_fill > 0.6 and right_fill > 0.6 else None
 
 

@@ -52,6 +52,15 @@ def test_columns_are_read_one_after_the_other() -> None:
     assert texts(read(page)) == left + right
 
 
+def test_the_few_lines_that_are_left_of_two_columns_are_not_mixed() -> None:
+    page = PdfPage()
+    page.lines(60, 760, ["제1조(왼쪽) 왼쪽 단의 첫째 줄은", "여기까지 이어지고 둘째 줄도", "왼쪽에 있다."])
+    page.lines(320, 760, ["제2조(오른쪽) 오른쪽 단의 글은", "왼쪽 단이 끝난 다음에 읽는다."])
+    texts = [block.text for block in extract(write_pdf([page]), name="a.pdf").blocks]
+    assert [text[:3] for text in texts] == ["제1조", "제2조"]
+    assert "오른쪽" not in texts[0]
+
+
 def test_a_ruled_table_keeps_numbers_in_the_row_of_their_header_and_repeats_merged_cells() -> None:
     page = PdfPage().text(60, 790, "[별표 1] 국내여비 기준표")
     page.grid([60, 160, 260, 360], [760, 730, 700])
