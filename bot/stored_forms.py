@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from bot.types import Attachment, Author, Citation, Command, Message, Reply, ThreadRef
 from knowledge.masking import mask
 from knowledge.types import Locator, Scope
+
+_DAYS = ("valid_from", "valid_until")  # of a locator
 
 
 def encode_delivery(delivery: Message | Command) -> str:
@@ -42,7 +44,10 @@ def decode_delivery(text: str) -> Message | Command:
 
 def encode_reply(reply: Reply) -> str:
     """JSON of a reply."""
-    return _json(asdict(reply))
+    fields = asdict(reply)
+    for name in ("citations", "nearest"):
+        fields[name] = [encode_citation(citation) for citation in getattr(reply, name)]
+    return _json(fields)
 
 
 def decode_reply(text: str) -> Reply:
@@ -59,9 +64,23 @@ def decode_reply(text: str) -> Reply:
     )
 
 
+def encode_citation(citation: Citation) -> dict[str, Any]:
+    """The fields of a citation as JSON values."""
+    fields = asdict(citation)
+    for key in _DAYS:
+        day = fields["locator"][key]
+        fields["locator"][key] = None if day is None else day.isoformat()
+    return fields
+
+
 def decode_citation(fields: Mapping[str, Any]) -> Citation:
-    """The citation whose fields `asdict` gave."""
-    locator = {key: tuple(value) if isinstance(value, list) else value for key, value in fields["locator"].items()}
+    """The citation that `encode_citation` wrote."""
+    locator: dict[str, Any] = {}
+    for key, value in fields["locator"].items():
+        if key in _DAYS and value is not None:
+            locator[key] = date.fromisoformat(value)
+        else:
+            locator[key] = tuple(value) if isinstance(value, list) else value
     return Citation(**{**fields, "locator": Locator(**locator)})
 
 

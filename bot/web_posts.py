@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
 
 from bot.store import Store, moment, timestamp
-from bot.stored_forms import decode_citation
+from bot.stored_forms import decode_citation, encode_citation
 from bot.types import Author, Citation, Reply, ThreadRef, Vote
 
 PostKind = Literal["message", "answer", "refusal", "error", "private"]
@@ -364,8 +364,8 @@ class WebPosts:
 def _extras(reply: Reply) -> str:
     return json.dumps(
         {
-            "citations": [asdict(citation) for citation in reply.citations],
-            "nearest": [asdict(citation) for citation in reply.nearest],
+            "citations": [encode_citation(citation) for citation in reply.citations],
+            "nearest": [encode_citation(citation) for citation in reply.nearest],
             "notices": list(reply.notices),
             "error_id": reply.error_id,
         },

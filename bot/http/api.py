@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,6 +17,7 @@ from bot.http.pages import MAX_MESSAGE_CHARS
 from bot.http.posts_html import VOTES, evidence_path
 from bot.http.security import SESSION_COOKIE, read_body
 from bot.platforms.web import thread_path
+from bot.stored_forms import encode_citation
 from bot.types import Citation
 from bot.web_posts import ChannelExists, Post
 from knowledge.errors import NotFound, TransientError
@@ -190,4 +190,4 @@ def _post_json(post: Post, reader_id: str) -> dict[str, object]:
 
 
 def _citation_json(citation: Citation) -> dict[str, object]:
-    return {**asdict(citation), "evidence": evidence_path(citation.chunk_id)}
+    return {**encode_citation(citation), "evidence": evidence_path(citation.chunk_id)}
