@@ -28,7 +28,7 @@ check: $(VENV)/.dev readers client-tools ## ruff, mypy --strict, unit, contract 
 	@$(BIN)/ruff format --check bot knowledge tests benchmarks
 	@$(BIN)/mypy
 	@echo "== unit, contract and architecture tests"
-	@$(BIN)/pytest tests/unit tests/contract tests/architecture -m "not long"
+	@$(BIN)/pytest tests/unit tests/contract tests/architecture tests/robustness -m "not long"
 
 bench: $(VENV)/.dev ## embedding rate, search latency and memory at 20,000 and 200,000 chunks; JSON lines
 	@$(BIN)/python benchmarks/embedding.py

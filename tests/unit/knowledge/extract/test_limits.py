@@ -30,6 +30,14 @@ def work(task: str) -> str:
         time.sleep(30)
     elif kind == "crash":
         os.abort()
+    elif kind == "meet":  # ends when the other one has begun too
+        mine, _, other = argument.partition(":")
+        Path(mine).touch()
+        deadline = time.monotonic() + 20
+        while not Path(other).exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if not Path(other).exists():
+            raise UnreadableFile("the other one did not begin")
     elif kind == "leave":
         os._exit(3)
     elif kind == "raise":
@@ -138,6 +146,14 @@ def test_an_error_while_listing_tasks_is_raised() -> None:
     with pytest.raises(OSError, match="folder is gone"):
         list(pool.run(tasks(), should_stop=lambda: False))
     pool.close()
+
+
+def test_two_files_are_read_at_the_same_time(tmp_path: Path) -> None:
+    pool = LimitedPool(work, describe=name, workers=2, limits=ExtractionLimits(wall_s=30))
+    tasks = [f"meet:{tmp_path / mine}:{tmp_path / other}" for mine, other in (("a", "b"), ("b", "a"))]
+    done = dict(pool.run(iter(tasks), should_stop=lambda: False))
+    pool.close()
+    assert len({pid for pid in done.values() if isinstance(pid, str)}) == 2
 
 
 @needs_proc
