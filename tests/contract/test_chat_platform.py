@@ -22,7 +22,7 @@ from bot.platforms.slack import SlackPlatform
 from bot.platforms.web import WebPlatform
 from bot.ports import ChatPlatform
 from bot.store import Store
-from bot.types import Author, Delivery, Message, Reply, ThreadRef
+from bot.types import Author, Command, Delivery, Message, Reply, ThreadRef
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.mattermost_time import quick_timing
 from tests.emulators.memory_state import MemoryState
@@ -310,3 +310,48 @@ async def test_a_platform_that_nobody_listens_to_says_so(case, tmp_path):
     async with case.open(tmp_path) as platform:
         assert (await platform.check()).state == "down"
         assert (await platform.check()).name == platform.name
+
+
+LONG = "\n\n".join(f"{number}. " + "가나다 라마바사 " * 60 for number in range(60))
+
+
+def command_of(message: Message) -> Command:
+    return Command(
+        name="haechi",
+        args="status",
+        author=message.author,
+        thread=message.thread,
+        delivery_id=f"command of {message.id}",
+    )
+
+
+async def test_a_status_gives_way_to_the_answer(listening):
+    said = await listening.say("@haechi 연차는?")
+    stream = listening.platform.stream(said.thread, said.delivery_id)
+    await stream.status("찾는 중")
+    assert await listening.platform.find_own(said.thread, said.delivery_id) is None
+    await stream.finish(reply_to(said))
+    assert (await texts(listening.platform, said.thread))[1:] == ["15일입니다. [1]"]
+
+
+async def test_an_answer_of_any_length_arrives_whole_and_is_found(listening):
+    said = await listening.say("@haechi 연차는?")
+    post_id = await listening.platform.post(reply_to(said, LONG))
+    own = [m.text for m in await listening.platform.fetch_thread(said.thread, 100) if m.author.is_bot]
+    assert "".join(own).count("라마바사") == LONG.count("라마바사")
+    assert await listening.platform.find_own(said.thread, said.delivery_id) == post_id
+
+
+async def test_a_commands_answer_and_progress_are_no_part_of_the_thread(listening):
+    said = await listening.say("@haechi 연차는?")
+    command = command_of(said)
+    await listening.platform.answer_command(command, "당신에게만")
+    post_id = await listening.platform.show_progress(command, "1/2", post_id=None)
+    assert await listening.platform.show_progress(command, "2/2", post_id=post_id) == post_id
+    assert await texts(listening.platform, said.thread) == [said.text]
+
+
+async def test_what_is_wrong_with_a_platform_comes_with_a_remedy(listening):
+    found = await listening.platform.diagnose(["no-such-channel"])
+    assert found
+    assert all(item.remedy for item in found if not item.ok)
