@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from knowledge.analysis import analyze
+from knowledge.analysis import analyze, warm_up
 from knowledge.api import Knowledge, KnowledgeConfig
 from knowledge.chunking.code import chunk_code
 from knowledge.embed.hashed import HashEmbedder
@@ -74,6 +74,7 @@ def _time_stages(repository: Path, say: Say) -> list[ChunkDraft]:
     started = time.monotonic()
     drafts = [draft for uri, text in masked for draft in chunk_code(uri, text)]
     times["parse"] = time.monotonic() - started
+    warm_up()  # every process loads its dictionary once
     started = time.monotonic()
     for draft in drafts:
         analyze(draft.index_text)
