@@ -30,6 +30,7 @@ from knowledge.types import ToolStatus
 
 SWEEP_EVERY_S = 300.0  # what the socket did not deliver although it looks well
 SWEEP_BEHIND_S = 5.0
+SETTINGS_WITHIN_S = 5.0
 MAX_REACTIONS = 1000  # that wait to be looked up
 EVENTS: Mapping[str, MessageEvent] = {"posted": "posted", "post_edited": "edited", "post_deleted": "deleted"}
 
@@ -353,10 +354,14 @@ class MattermostPlatform:
         own = Own(id=str(me["id"]), username=str(me["username"]))
         limit_chars = self._conditions.limit_chars if self._conditions else POST_LIMIT_CHARS
         try:
-            limit_chars = min(POST_LIMIT_CHARS, await self._directory.read_server())
+            async with asyncio.timeout(SETTINGS_WITHIN_S):
+                limit_chars = min(POST_LIMIT_CHARS, await self._directory.read_server())
         except AuthError:
             raise
-        except PlatformError as error:  # only addresses of posts and the limit of old databases hang on it
+        except (
+            PlatformError,
+            TimeoutError,
+        ) as error:  # only addresses of posts and the limit of old databases hang on it
             log.warning("mattermost.settings_unread", reason=str(error))
         self._conditions = Conditions(own=own, limit_chars=limit_chars)
 

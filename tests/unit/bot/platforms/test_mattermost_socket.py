@@ -224,6 +224,16 @@ async def test_waiting_between_attempts_grows_to_a_limit_and_differs_between_bot
     assert all(fast > half for fast, half in zip(waits, slow, strict=False))
 
 
+async def test_a_server_that_keeps_its_settings_to_itself_is_heard_all_the_same():
+    async with bench(listening=False) as b:
+        b.server.fail("GET", "/config/client", times=1000, status=403)
+        await b.start()
+        b.ask("@helperbot 하나")
+        await until(lambda: b.texts == ["하나"])
+        post = await b.platform.post(b.reply(b.server.state.posts[b.messages[0].id]))
+        assert b.platform.permalink(b.messages[0].thread, post).startswith(b.server.url)
+
+
 async def test_a_listener_that_broke_off_can_begin_again_and_misses_nothing():
     async with bench() as b:
         b.failing.append(ZeroDivisionError("a mistake in the program"))
