@@ -25,6 +25,12 @@ _OPENING = {b")": b"(", b"]": b"["}
 _IDENTIFIER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$@")
 _RUBY_REQUIRE = re.compile(r"\s*(?:require|require_relative|include|extend|prepend|autoload)\b")
 _WORD = re.compile(r"[A-Za-z_$][\w$-]*")
+_NO_IMPORTS = frozenset(  # top-level nodes that are no content, and import nothing
+    [
+        "php_tag", "package_clause", "package_header", "package_declaration", "file_scoped_namespace_declaration",
+        "pragma_directive", "declare_statement",
+    ]
+)  # fmt: skip
 _NOT_NAMES = frozenset(
     ["import", "from", "use", "using", "static", "as", "pub", "crate", "package", "require", "require_relative",
      "include", "type", "global", "function", "const", "default", "self", "super", "mod", "java", "com", "org", "net"]
@@ -105,7 +111,7 @@ def imports_of(grammar: Grammar, root: Node) -> tuple[str, ...]:
     for node in waiting:
         if node.type in ("import_list", "namespace_declaration", "namespace_definition", "declaration_list"):
             waiting.extend(node.children)
-        if node.type not in wanted or node.type in ("php_tag", "package_clause", "package_header"):
+        if node.type not in wanted or node.type in _NO_IMPORTS:
             continue
         text = text_of(node)
         if grammar.name == "ruby" and not _RUBY_REQUIRE.match(text):

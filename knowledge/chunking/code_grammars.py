@@ -46,8 +46,8 @@ _JS_CALLS = """
 (new_expression constructor: (identifier) @call)
 """
 _JSX_CALLS = """
-(jsx_opening_element name: (identifier) @call)
-(jsx_self_closing_element name: (identifier) @call)
+(jsx_opening_element name: (identifier) @call (#match? @call "^[A-Z]"))
+(jsx_self_closing_element name: (identifier) @call (#match? @call "^[A-Z]"))
 """
 _JS_SKIPPED = frozenset(["import_statement"])
 

@@ -72,13 +72,19 @@ def _kotlin(node: Node, stem: str, container: Node | None) -> Described | None:
         name = "init"
     elif node.type == "property_declaration":
         name = name_of(child_of(node, "variable_declaration") or node)
-    elif node.type == "function_declaration" and container is not None:
-        kind = "method"
+    elif node.type == "function_declaration":
+        kind = "component" if _is_composable(node) else "method" if container is not None else kind
     # A member's receiver is left out: its class is what stack frames and readers call it by.
     if container is None and node.type in ("function_declaration", "property_declaration"):
         receiver = node.child_by_field_name("receiver") or child_of(node, "receiver_type")
         owner = plain_type(text_of(receiver)) if receiver is not None else None
     return Described(name, kind, node, body_of(node), owner)
+
+
+def _is_composable(node: Node) -> bool:
+    """A function that draws a part of a screen, in Jetpack Compose."""
+    modifiers = child_of(node, "modifiers")
+    return modifiers is not None and "@Composable" in text_of(modifiers).split()
 
 
 def _kotlin_class_kind(node: Node) -> str:
@@ -185,7 +191,8 @@ def _js_export(node: Node, stem: str, container: Node | None) -> Described | Non
         return None
     if value.type == "class" and name_of(value):
         return Described(name_of(value), "class", node, body_of(value))
-    described = _js_value(stem, value, node)
+    wrapped = _js_wrapped_function(value)
+    described = _js_value(name_of(wrapped) if wrapped is not None and name_of(wrapped) else stem, value, node)
     return None if described is None or described.kind == "const" else described
 
 

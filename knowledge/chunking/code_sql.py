@@ -38,6 +38,7 @@ _CALL = re.compile(
 )
 _BODIES = frozenset(["function", "procedure", "trigger", "package", "package body", "event"])
 _MAX_CALLS = 100
+_DECLARES = re.compile(r"\b(?:IS|AS|DECLARE)\s+(?!['$\"])\w", re.IGNORECASE)
 _CLOSING = frozenset(["END", "END LOOP", "END CASE"])  # of what opens a depth; IF and WHILE open none
 
 
@@ -104,7 +105,7 @@ def _ranges(text: str, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:
         return bisect_right(offsets, place) - 1
 
     start, depth, mark, place = 0, 0, ";", 0
-    bodied: bool | None = None  # whether the statement may hold a body, once that is asked for
+    shape: str | None = None  # of the statement, once that is asked for
     while (found := _TOKEN.search(text, place)) is not None:
         place = found.end()
         kind = found.lastgroup if found.lastgroup != "mark" else "delimiter"
@@ -113,28 +114,36 @@ def _ranges(text: str, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:
             closing = text.find(found[0], place)
             place = len(text) if closing < 0 else closing + len(found[0])
         elif kind == "delimiter":
-            mark, start, depth, bodied = found["mark"], place + 1, 0, None
+            mark, start, depth, shape = found["mark"], place + 1, 0, None
         elif kind == "line":
             yield row_at(start), row_at(found.start()) - 1
-            start, depth, bodied = place + 1, 0, None
+            start, depth, shape = place + 1, 0, None
         elif kind == "open":
-            if bodied is None and word != "CASE":
-                bodied = _has_body(text[start : found.start()])
-            depth += 1 if word == "CASE" or bodied else 0
+            if word != "CASE":
+                shape = shape or _shape(text[start : found.start()])
+                shape = "body" if shape == "declares" else shape
+            depth += 1 if word == "CASE" or shape in ("body", "package") else 0
         elif kind == "close":
             depth = max(0, depth - 1) if word in _CLOSING else depth
         elif kind in ("stop", "dollar") and found[0] == mark and (mark != ";" or depth == 0):
+            shape = shape or _shape(text[start : found.start()])
+            if mark == ";" and shape in ("declares", "package"):
+                continue  # declarations before BEGIN; a package ends with a line of its own
             yield row_at(start), row_at(place - 1)
-            start, depth, bodied = place, 0, None
+            start, depth, shape = place, 0, None
     if text[start:].strip():
         yield row_at(start), row_at(len(text) - 1)
 
 
-def _has_body(head: str) -> bool:
+def _shape(head: str) -> str:
+    """What a statement is by its beginning: "plain", "body", "declares" (a body after declarations), "package"."""
     kind, _ = _named(head)
-    return (
-        (kind is not None and kind.removeprefix("alter ") in _BODIES) or head.strip() == "" or "DECLARE" in head.upper()
-    )
+    plain = (kind or "").removeprefix("alter ")
+    if plain.startswith("package"):
+        return "package"
+    if plain in _BODIES:
+        return "declares" if _DECLARES.search(head) else "body"
+    return "body" if head.strip() == "" or "DECLARE" in head.upper() else "plain"
 
 
 def _definition(uri: str, lines: Sequence[str], statement: _Statement, groups: dict[str, int]) -> Iterator[ChunkDraft]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.chunking.code import CODE_CHUNKING_VERSION, chunk_code
+from knowledge.chunking.code import CODE_CHUNKING_VERSION, chunk_code, cut_code
 from knowledge.chunking.code_grammars import GRAMMARS
 from knowledge.chunking.code_text import PART_CHARS, words_of
 from knowledge.types import ChunkDraft
@@ -519,6 +519,39 @@ def test_default_exports_go_by_the_name_of_their_file_or_folder() -> None:
     body = "export default () => {\n  return start();\n};\n"
     assert list(by_symbol("web/Login.jsx", body)) == ["Login"]
     assert list(by_symbol("web/Login/index.jsx", body)) == ["Login"]
+
+
+def test_components_in_wrappers_go_by_their_own_names() -> None:
+    text = (
+        "export const Input = forwardRef<A, P>(({ label }, ref) => {\n  return <label ref={ref}><Icon /></label>;\n});\n"
+        "export default React.memo(function Panel({ a }: P) {\n  return <Input label={a} />;\n});\n"
+    )
+    found = by_symbol("web/form/index.tsx", text)
+    assert {name: draft.symbol_kind for name, draft in found.items()} == {"Input": "component", "Panel": "component"}
+    assert found["Input"].calls == ("forwardRef", "Icon")
+    kotlin = "@Composable\nfun Screen(state: State) {\n    Column { Text(state.name) }\n    load()\n}\n"
+    assert by_symbol("ui/Screen.kt", kotlin)["Screen"].symbol_kind == "component"
+
+
+def test_imports_are_names_of_import_statements_and_not_the_own_package() -> None:
+    java = "package shop.orders;\n\nimport shop.pay.Gateway;\n\nclass A {\n    void f() {\n        g();\n    }\n}\n"
+    assert cut_code("A.java", java).imports == ("shop", "pay", "Gateway")
+    csharp = "namespace Shop.Orders;\nusing Shop.Pay;\nclass A { }\n"
+    assert cut_code("A.cs", csharp).imports == ("Shop", "Pay")
+    python = "from shop.pay import Gateway as G\nimport os\n\n\ndef f():\n    return 1\n"
+    assert cut_code("a.py", python).imports == ("shop", "pay", "Gateway", "os")
+
+
+def test_a_call_remembers_what_it_is_called_on_and_its_first_line() -> None:
+    text = "def f(order):\n    order.gate.send(1)\n    send(2)\n    Order(3)\n    self.items[0].send()\n"
+    sites = {site.name: (site.line, site.receivers) for site in chunk_code("a.py", text)[0].call_sites}
+    assert sites == {"send": (2, ("gate", "", "items")), "Order": (4, ("",))}
+
+
+def test_what_could_not_be_parsed_is_told_in_constant_sentences() -> None:
+    assert cut_code("a.py", PYTHON).warnings == ()
+    assert cut_code("a.py", "def f(:\n").warnings == cut_code("b.go", "func (((\n").warnings != ()
+    assert cut_code("a.ts", "function a(b){return b+1};" * 400).warnings != ()
 
 
 def test_the_index_text_begins_with_path_and_name_in_words() -> None:

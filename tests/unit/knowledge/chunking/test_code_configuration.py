@@ -79,6 +79,18 @@ def test_statements_end_outside_of_quotes_bodies_and_comments_only() -> None:
     assert chunk_code("db.sql", text)[2].calls == ("a",)
 
 
+def test_declarations_before_the_body_belong_to_it() -> None:
+    text = (
+        "CREATE OR REPLACE PROCEDURE pay(p_id IN NUMBER) IS\n  v NUMBER;\nBEGIN\n  IF v > 1 THEN\n    ROLLBACK;\n  END IF;\n"
+        "END;\n/\nCREATE PACKAGE BODY money IS\n  PROCEDURE a IS\n  BEGIN\n    NULL;\n  END;\n  x NUMBER;\nEND money;\n/\n"
+        "CREATE TABLE t (a INT);\nCREATE FUNCTION g() RETURNS int AS 'select 1' LANGUAGE sql;\nCREATE TABLE u (a INT);\n"
+    )
+    drafts = chunk_code("db/oracle.sql", text)
+    assert [(d.symbol, d.start_line, d.end_line) for d in drafts] == [
+        ("pay", 1, 7), ("money", 9, 15), ("t", 17, 17), ("g", 18, 18), ("u", 19, 19),
+    ]  # fmt: skip
+
+
 def test_queries_with_names_are_definitions() -> None:
     text = "-- name: GetOrder :one\nSELECT * FROM orders WHERE id = $1;\n\n-- name: ListOrders :many\nSELECT * FROM orders;\n"
     assert symbols("queries.sql", text) == ["GetOrder", "ListOrders"]
