@@ -86,10 +86,13 @@ def test_a_file_that_takes_too_long_is_given_up_and_says_which_setting(process: 
 
 
 @needs_proc
-def test_a_file_that_takes_too_much_memory_is_given_up(process: LimitedProcess[str, str]) -> None:
+def test_a_file_that_takes_too_much_memory_is_given_up() -> None:
+    limits = ExtractionLimits(wall_s=60, memory_bytes=250_000_000)
+    process: LimitedProcess[str, str] = LimitedProcess(work, describe=name, limits=limits)
     with pytest.raises(UnreadableFile, match=r"file hog took more than 250 MB .* raise extraction\.memory_limit_mb"):
         process.run("hog:600000000")
     assert process.run("echo")
+    process.close()
 
 
 @pytest.mark.parametrize(("task", "how"), [("crash", "signal SIGABRT"), ("leave", "status 3")])
