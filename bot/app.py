@@ -63,6 +63,8 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
                 others.append(tasks.create_task(_serve_page(services, chat, announce)))
             else:
                 announce("The page is switched off (web.enabled = false). Stop with Ctrl-C.")
+                if chat.machine_routes:
+                    others.append(tasks.create_task(_serve_machines(settings, chat, announce)))
             others.append(tasks.create_task(_prepare(services)))
             await stopping.wait()
             chat.worker.stop()
@@ -110,6 +112,19 @@ async def _serve_page(services: Services, chat: Chat, announce: Callable[[str], 
         announce("Stop with Ctrl-C.")
 
     await serve(app, host=web.host, port=web.port, ready=ready)
+
+
+async def _serve_machines(settings: Settings, chat: Chat, announce: Callable[[str], None]) -> None:
+    """Slash commands, buttons and other calls of servers come in although there is no page."""
+    from bot.http.machine import build_machines
+    from bot.http.server import serve
+
+    web = settings.web
+
+    def ready(port: int) -> None:
+        announce(f"Commands and buttons of chat servers are taken at {web.host} port {port}.")
+
+    await serve(build_machines(chat.machine_routes), host=web.host, port=web.port, ready=ready)
 
 
 def _allowed_hosts(settings: Settings) -> tuple[str, ...]:

@@ -33,6 +33,11 @@ class MachineDoor:
         await (self._machine if known else self._page)(scope, receive, send)
 
 
+def build_machines(routes: Sequence[BaseRoute]) -> Starlette:
+    """The application when the page is switched off: what machines call, and nothing else."""
+    return Starlette(routes=list(routes), exception_handlers={HTTPException: _told})
+
+
 async def whole_body(request: Request, *, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
     """The whole body. Raises HTTPException 413 when it is longer than `limit_bytes`, 408 when it takes too long."""
     body = await read_body(request, limit_bytes)

@@ -153,6 +153,8 @@ def _working(post: Post, reader: Reader) -> Html | None:
         return None if post.final else el("p", reader.say("writing"), class_="working")
     if post.reaction == "eyes":
         return el("p", reader.say("working"), class_="working")
+    if post.reaction == "hourglass_flowing_sand":
+        return el("p", reader.say("over_limit"), class_="failed")
     if post.reaction == "x":
         return el("p", reader.say("failed"), class_="failed")
     return None

@@ -105,7 +105,8 @@ async def serve(app: Starlette, *, host: str, port: int, ready: Callable[[int], 
     try:
         await asyncio.shield(running)
     except asyncio.CancelledError:
-        app.state.context.platform.changes.close()
+        if (context := getattr(app.state, "context", None)) is not None:
+            context.platform.changes.close()
         server.should_exit = True
         await running
         raise

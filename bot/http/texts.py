@@ -73,6 +73,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "only_you": ("나에게만 보임", "Only you see this"),
     "working": ("근거를 찾고 있습니다…", "Looking for evidence…"),
     "writing": ("쓰는 중…", "writing…"),
+    "over_limit": (
+        "지금은 더 물어볼 수 없습니다. 잠시 뒤에 다시 물어봐 주세요.",
+        "No more questions now; please ask again in a while.",
+    ),
     "failed": ("답하지 못했습니다.", "It could not be answered."),
     "error": ("오류가 나서 답하지 못했습니다", "Something went wrong"),
     "unavailable": ("지금은 찾아볼 수 없습니다", "It could not be looked up just now"),
