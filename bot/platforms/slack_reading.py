@@ -26,8 +26,9 @@ from bot.types import Message, ThreadRef
 
 OVERLAP_S = 600.0  # longer than Slack repeats an event that was not acknowledged
 ROOTS_BACK_S = 86_400.0  # how much older a root may be whose thread went on meanwhile
-THREADS_KEPT = 300
-THREAD_LIFE_S = 14 * 86_400.0
+THREADS_KEPT = 100  # each may cost a call of a method that answers need too
+THREAD_LIFE_S = 7 * 86_400.0
+MAX_CHANNELS = 300
 PAGE = 200
 MAX_CHANNEL_PAGES = 10
 FLUSH_EVERY_S = 5.0
@@ -53,7 +54,8 @@ class _Haul:
     """What a catch-up has found."""
 
     messages: list[tuple[str, Json]] = field(default_factory=list)  # (channel, message)
-    skipped: int = 0
+    skipped: int = 0  # -1: nobody knows how many
+    left_out: str = "some older posts"
     complete: bool = True
 
 
@@ -126,7 +128,7 @@ class SlackReading:
         haul = _Haul()
         bound = now - self._max_age_s
         if position.alive_at < bound:
-            haul.skipped = -1  # nobody knows how many
+            haul.skipped, haul.left_out = -1, f"posts older than {self._max_age_s / 3600:g} h"
         for channel, kind in (await self._channels(position, haul)).items():
             read_until = max(float(position.channels.get(channel, 0)), position.alive_at)
             since = max(read_until - OVERLAP_S, bound)
@@ -157,7 +159,7 @@ class SlackReading:
         if haul.skipped == 0:
             self.notice = None
             return
-        what = f"{haul.skipped} older posts" if haul.skipped > 0 else f"posts older than {self._max_age_s / 3600:g} h"
+        what = f"{haul.skipped} older posts" if haul.skipped > 0 else haul.left_out
         self.notice = f"After a time without connection {what} were not read; whoever asked then must ask again."
         log.warning("slack.catch_up_skipped", skipped=what)
 
@@ -182,7 +184,11 @@ class SlackReading:
             log.warning("slack.channels_not_listed", reason=str(error))
         for channel in position.channels:
             found.setdefault(channel, "im" if channel.startswith("D") else "channel")
-        return found
+        latest = sorted(found, key=lambda channel: float(position.channels.get(channel, 0)), reverse=True)
+        if len(latest) > MAX_CHANNELS:
+            haul.skipped = -1
+            log.warning("slack.channels_not_read", channels=len(latest) - MAX_CHANNELS)
+        return {channel: found[channel] for channel in latest[:MAX_CHANNELS]}
 
     async def _gather(self, channel: str, kind: str, since: float, position: _Position, haul: _Haul) -> None:
         """Posts of a channel and of its threads after `since`."""
@@ -191,8 +197,8 @@ class SlackReading:
             for root in await self._history(channel, since - ROOTS_BACK_S, haul):
                 if float(root["ts"]) > since:
                     haul.messages.append((channel, {**root, "channel_type": kind}))
-                if float(root.get("latest_reply") or 0) > since:
-                    threads.add(str(root["ts"]))
+                went_on = float(root.get("latest_reply") or 0) > since
+                (threads.add if went_on else threads.discard)(str(root["ts"]))
             for root_ts in sorted(threads):
                 for message in await self._replies(channel, root_ts, since):
                     haul.messages.append((channel, {**message, "channel_type": kind}))

@@ -90,6 +90,32 @@ class Backoff:
         self._next_s = self._first_s
 
 
+class _CatchingUp:
+    """Catching up beside the watch: it may take minutes, and a connection can die meanwhile."""
+
+    def __init__(self, catch_up: Callable[[], Awaitable[bool]], *, retry_s: float) -> None:
+        self._catch_up = catch_up
+        self._retry_s = retry_s
+        self._task: asyncio.Future[bool] | None = None
+        self._not_before = 0.0
+        self.needed = True
+
+    def go_on(self, now: float) -> None:
+        """Takes the result of an attempt that has ended, and begins the next one where one is needed."""
+        if self._task is not None and self._task.done():
+            if not self._task.result():
+                self.needed, self._not_before = True, now + self._retry_s
+            self._task = None
+        if self._task is None and self.needed and now >= self._not_before:
+            self.needed = False
+            self._task = asyncio.ensure_future(self._catch_up())
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
 class SlackWatch:
     """`run` goes on until `stop`.
 
@@ -151,25 +177,27 @@ class SlackWatch:
     async def _hold(self, socket: SlackSocket | None) -> None:
         """Watches a connection until it is dead."""
         greetings = socket.greetings if socket else 0
-        caught_up = await self._try_to_catch_up()
-        auth_at = retry_at = self._monotonic()
+        auth_at = self._monotonic()
         auth_pause = self._timing.auth_every_s
-        while await self._rest(self._timing.check_every_s):
-            if socket is not None and (death := self._death_of(socket)) is not None:
-                self._health.down(f"The connection to Slack is being built anew: {death}")
-                return
-            now = self._monotonic()
-            if now - auth_at >= auth_pause:
-                auth_at = now
-                auth_pause, back = await self._try_token()
-                caught_up = caught_up and not back
-            if socket is not None and socket.greetings != greetings:
-                greetings = socket.greetings
-                caught_up = caught_up and socket.gap_s < self._timing.gap_s
-            if not caught_up and now >= retry_at:
-                caught_up = await self._try_to_catch_up()
-                retry_at = now + self._timing.auth_every_s
-            await self._note_alive(socket.quiet_s() if socket else 0.0)
+        catching_up = _CatchingUp(self._try_to_catch_up, retry_s=self._timing.auth_every_s)
+        try:
+            catching_up.go_on(self._monotonic())
+            while await self._rest(self._timing.check_every_s):
+                if socket is not None and (death := self._death_of(socket)) is not None:
+                    self._health.down(f"The connection to Slack is being built anew: {death}")
+                    return
+                now = self._monotonic()
+                if now - auth_at >= auth_pause:
+                    auth_at = now
+                    auth_pause, back = await self._try_token()
+                    catching_up.needed |= back
+                if socket is not None and socket.greetings != greetings:
+                    greetings = socket.greetings
+                    catching_up.needed |= socket.gap_s >= self._timing.gap_s
+                catching_up.go_on(now)
+                await self._note_alive(socket.quiet_s() if socket else 0.0)
+        finally:
+            await catching_up.stop()
 
     def _death_of(self, socket: SlackSocket) -> str | None:
         """Why a connection must be replaced; None while it lives."""

@@ -70,6 +70,7 @@ class SlackEmulator:
         self.revoked: set[str] = set()
         self.chaos: Callable[[str], Failure | None] = lambda method: None
         self.subscribed = {"message", "app_mention", "reaction_added", "reaction_removed"}
+        self.held: dict[str, asyncio.Event] = {}  # calls of these methods wait
         self._failures: dict[str, deque[Failure]] = defaultdict(deque)
         self._files: dict[str, bytes] = {}
         self._response_urls: dict[str, _ResponseUrl] = {}
@@ -231,6 +232,8 @@ class SlackEmulator:
         args = await _arguments(request)
         self.calls[method] += 1
         self.arguments[method].append(args)
+        if method in self.held:
+            await self.held[method].wait()
         failure = self._failures[method].popleft() if self._failures[method] else self.chaos(method)
         if failure is not None and not failure.after:
             return self._failed(request, failure)

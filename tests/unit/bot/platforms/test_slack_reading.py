@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from datetime import UTC, datetime, timedelta
@@ -166,6 +167,28 @@ async def test_a_store_that_fails_during_catch_up_loses_nothing(server, state, h
         await bench.until(lambda: server.calls["conversations.history"] >= 2)
         bench.refuse = None
         await bench.until(lambda: "놓친 질문" in {m.text for m in bench.posted})
+
+
+async def test_a_socket_that_dies_during_a_long_catch_up_is_replaced(server, state, hands):
+    await first_run(server, state, hands)
+    await server.say("C1", "U1", f"{MENTION} 놓친 질문")
+    server.held["conversations.history"] = asyncio.Event()
+    async with back(server, state, hands) as bench:
+        opened = server.sockets.opened
+        server.sockets.freeze()
+        await bench.until(lambda: server.sockets.opened > opened)
+        server.held.pop("conversations.history").set()
+        await bench.until(lambda: "놓친 질문" in {m.text for m in bench.posted})
+
+
+async def test_threads_where_nothing_was_said_cost_no_call(server, state, hands):
+    await first_run(server, state, hands)
+    async with back(server, state, hands) as bench:
+        await bench.until(lambda: json.loads(state.values["reading"])["alive_at"] > hands.now - 60)
+    before, read = server.calls["conversations.replies"], server.calls["conversations.history"]
+    async with back(server, state, hands) as bench:
+        await bench.until(lambda: server.calls["conversations.history"] >= read + 2)
+    assert server.calls["conversations.replies"] == before
 
 
 async def test_missing_scopes_leave_the_channels_that_are_known(server, state, hands):
