@@ -123,20 +123,22 @@ def judge(
     *,
     names_place: bool = False,
     lack: Lack = NOTHING_LACKS,
+    unknown_time: bool = False,
 ) -> Verdict:
     """The verdict on evidence with these features; no features mean that nothing was found.
 
     Where a telling word of the question is lacking it is never "ok", whatever else matches. `names_place` says that the
-    question holds a stack frame that lies in the sources: that is evidence as it is.
+    question holds a stack frame that lies in the sources: that is evidence as it is. `unknown_time` says that the
+    question is about a time of which no wording is known: that is never "ok" either.
     """
     if not features:
         return Verdict(decision="none", reason="nothing was found", probability=None)
     share = features["coverage"]
     held = f"the evidence holds {share:.0%} of what the question's words weigh"
-    barred = is_barred(features)
+    barred = unknown_time or is_barred(features)
     if lack.words:
         held = f"nothing that was found mentions {', '.join(lack.words)}; {held}"
-    elif barred:
+    elif lack.apart_words and barred:
         held = f"nothing that was found speaks of {', '.join(lack.apart_words)} together with the rest; {held}"
     if calibration is None:
         decision = _band(share, UNCALIBRATED_WEAK_FROM, UNCALIBRATED_OK_FROM)

@@ -29,7 +29,9 @@ _ENGLISH = re.compile(
     r"(?P<y>(?:19|20)\d{2})(?:-(?P<m>\d{2})(?:-(?P<d>\d{2}))?)?\b",
     re.I,
 )
-_ENGLISH_PAST = re.compile(rf"\b(?:was|were|did)\b.*\bin (?:(?P<name>{_MONTH_NAME}) )?(?P<y>(?:19|20)\d{{2}})\b", re.I)
+_ENGLISH_PAST = re.compile(
+    rf"\b(?:was|were|did|could|had|used to)\b.*\bin (?:(?P<name>{_MONTH_NAME}) )?(?P<y>(?:19|20)\d{{2}})\b", re.I
+)
 _LAST_YEAR = re.compile(r"\b(?P<word>last|next) year\b", re.I)
 _BEFORE_YEAR = re.compile(
     r"(?<!\d)((?:19|20)\d{2})\s*년\s*(?:(\d{1,2})\s*월\s*)?개정\s*(?:되기\s*)?전"

@@ -36,6 +36,7 @@ FILES_WEIGHT = 1.0  # of the chunks of a file that the question mentions
 _CANDIDATES_PER_RANKING = 100
 _RANKED = 80  # candidates whose text is looked at
 _RERANKED = 20  # candidates that a model looks at
+_ANSWERING = 2  # pieces of evidence whose time must be that of the question
 _SHORT_SECTION = 2  # parts that are shown together wherever the search found something
 _ROWS_CHOSEN = 6  # leading sections that are shown around the row that is asked for
 _MERGED = 10  # leading pieces of evidence that get their neighbouring parts
@@ -144,15 +145,16 @@ class SearchPipeline:
         else:
             ranked = with_modifiers(ranked, self._catalog, generations, top_k=top_k)
             note_callers(ranked[:top_k], self._catalog, generations)
+        unknown = revisions.unknown(ranked[:_ANSWERING])
         pending = self._pending(generations)
         fits = not pending and not recalled.down
         calibration = self._calibrations.find(self._fingerprint(kind, generations)) if fits else None
         return _Outcome(
             kind=kind,
             evidence=[candidate.to_scored() for candidate in ranked[:top_k]],
-            verdict=judge(features, calibration, names_place=bool(located), lack=lack),
+            verdict=judge(features, calibration, names_place=bool(located), lack=lack, unknown_time=bool(unknown)),
             tools=recalled.tools,
-            degraded=[*recalled.degraded, *pending, *revisions.missing(ranked[:_MERGED])],
+            degraded=[*recalled.degraded, *pending, *unknown],
             took_ms=recalled.took_ms,
             features=features,
         )

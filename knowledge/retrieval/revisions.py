@@ -45,8 +45,8 @@ class Revisions:
         """Whether some regulation is there in more than one revision, so that the time decides anything."""
         return any(len(days) > 1 for days in self.days.values())
 
-    def holding(self, family: Family | None) -> date | None:
-        """The day since which the revision holds that the moment asks for; None when none is known to have held."""
+    def held_then(self, family: Family | None) -> date | None:
+        """The day since which the revision held that the moment asks for; None when none is known to have held."""
         days = self.days.get(family, ()) if family is not None else ()
         held = [day for day in days if day <= self.moment.last]
         if not held:
@@ -54,6 +54,16 @@ class Revisions:
         if self.moment.previous:
             return held[-2] if len(held) > 1 else None
         return max(held, key=lambda day: (self._days_held(day, days), day))
+
+    def holding(self, family: Family | None) -> date | None:
+        """The same; of a time before every known revision the earliest, which is nearest; None without dates.
+
+        When not even one has come into force yet, nothing is preferred.
+        """
+        known = self.held_then(family)
+        if known is not None or self.moment.is_today:
+            return known
+        return next(iter(self.days.get(family, ())), None) if family is not None else None
 
     def holds(self, chunk: Chunk) -> bool:
         """False only for a wording that is known not to hold then, while another one is known to."""
@@ -68,21 +78,21 @@ class Revisions:
             return None
         return next((day for day in self.days.get(family, ()) if day > start), None)
 
-    def missing(self, candidates: Sequence[Candidate]) -> list[str]:
+    def unknown(self, candidates: Sequence[Candidate]) -> list[str]:
         """One sentence for each regulation among `candidates` of which no revision of the time asked about is here."""
         if self.moment.is_today:
             return []
+        earliest: dict[Family, date] = {}
+        for candidate in candidates:
+            family = family_of(candidate.chunk)
+            days = self.days.get(family, ()) if family is not None else ()
+            if family is not None and days and self.held_then(family) is None:
+                earliest[family] = days[0]
         asked = "before its last revision" if self.moment.previous else f"for {self.moment.words}"
-        return list(
-            dict.fromkeys(
-                f"the question asks {asked}: of {candidate.chunk.locator.uri} only the wording in force since "
-                f"{candidate.chunk.locator.valid_from} is known"
-                for candidate in candidates
-                if candidate.chunk.locator.valid_from is not None
-                and self.holding(family_of(candidate.chunk)) is None
-                and (self.moment.previous or candidate.chunk.locator.valid_from > self.moment.last)
-            )
-        )
+        return [
+            f"the question asks {asked}: the earliest wording of {name} that is known holds since {day}"
+            for (_, name), day in earliest.items()
+        ]
 
     def _days_held(self, day: date, days: Sequence[date]) -> int:
         """How many days of the moment a revision held."""

@@ -20,6 +20,7 @@ TODAY = date(2026, 7, 15)
         ("재작년에는 며칠까지 쉬었어요?", date(2024, 1, 1), date(2024, 12, 31)),
         ("lodging limit as of May 2021", date(2021, 5, 1), date(2021, 5, 31)),
         ("What was the lodging limit in 2021?", date(2021, 1, 1), date(2021, 12, 31)),
+        ("How many days could I work from home in March 2022?", date(2022, 3, 1), date(2022, 3, 31)),
         ("what was the per diem last year", date(2025, 1, 1), date(2025, 12, 31)),
         ("2024년 개정 전에는 얼마였나요?", date(2023, 12, 31), date(2023, 12, 31)),
         ("내년 기준 숙박비", date(2027, 1, 1), date(2027, 12, 31)),

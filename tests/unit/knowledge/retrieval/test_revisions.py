@@ -129,7 +129,9 @@ def test_without_a_date_nothing_is_preferred_or_marked(opened: Callable[..., She
 
 
 def test_a_question_about_a_time_before_every_revision_says_so(opened: Callable[..., Shelf]) -> None:
-    shelf = opened(a=rule("90,000", "2024년 3월 1일"))
-    said = search(shelf, "2022년 기준 숙박비 상한이 얼마예요?").degraded
-    assert any("2022년 기준" in line and "2024-03-01" in line for line in said)
+    shelf = opened(a=rule("90,000", "2024년 3월 1일"), b=rule("80,000", "2027년 1월 1일"))
+    found = search(shelf, "2022년 기준 숙박비 상한이 얼마예요?")
+    assert any("2022년 기준" in line and "2024-03-01" in line for line in found.degraded)
+    assert wons(found)[0] == "90,000"
+    assert found.verdict.decision != "ok"
     assert search(shelf, QUESTION).degraded == ()
