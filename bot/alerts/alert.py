@@ -48,8 +48,8 @@ class Trace:
 class Alert:
     """One fault as one alerting system told it.
 
-    `fingerprint` is equal for the same fault whatever its ids, lines, hosts and times; `sequence` is what it is made of,
-    in printed order, so that a trace that was cut off can be compared with a whole one.
+    `fingerprint` is equal for the same fault whatever its ids, lines, hosts and times; `sequence` is what it is made
+    of, in printed order, so that a trace that was cut off can be compared with a whole one.
     """
 
     format: str  # "alertmanager", "sentry", "trace" ...
