@@ -133,9 +133,8 @@ contract Vault is Base {
 }
 
 
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    shelf = Shelf(tmp_path)
+def _filled(place: Path) -> Shelf:
+    shelf = Shelf(place)
     shelf.sources = (SourceConfig(name="shop", kind="repository", path=shelf.folder),)
     git(shelf.folder, "init", "-q", "-b", "main")
     for name, text in FILES.items():
@@ -143,6 +142,21 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
     git(shelf.folder, "add", "-A")
     git(shelf.folder, "commit", "-q", "-m", "Orders can be cancelled")
     shelf.sync()
+    return shelf
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    """The repository as it is, for tests that only read."""
+    shelf = _filled(tmp_path_factory.mktemp("read"))
+    yield shelf
+    shelf.close()
+
+
+@pytest.fixture
+def changing(tmp_path: Path) -> Iterator[Shelf]:
+    """The repository for a test that commits to it."""
+    shelf = _filled(tmp_path)
     yield shelf
     shelf.close()
 
@@ -191,11 +205,11 @@ def test_search_tells_the_callers_of_what_it_finds_and_the_scope_limits_them(she
         shelf.knowledge.callers(refund.chunk.id, scope=Scope.of())
 
 
-def test_callers_follow_a_change_of_the_calling_file(shelf: Shelf) -> None:
-    shelf.write("src/shop/orders/OrderService.java", "package shop.orders;\n\npublic class OrderService {\n}\n")
-    git(shelf.folder, "commit", "-q", "-am", "Orders stay")
-    shelf.sync()
-    assert callers(shelf, "PaymentGateway.refund") == []
+def test_callers_follow_a_change_of_the_calling_file(changing: Shelf) -> None:
+    changing.write("src/shop/orders/OrderService.java", "package shop.orders;\n\npublic class OrderService {\n}\n")
+    git(changing.folder, "commit", "-q", "-am", "Orders stay")
+    changing.sync()
+    assert callers(changing, "PaymentGateway.refund") == []
 
 
 def test_a_solidity_function_brings_its_own_and_inherited_modifiers(shelf: Shelf) -> None:
@@ -229,50 +243,50 @@ def test_a_line_gives_the_definition_around_it(shelf: Shelf) -> None:
     assert at(15, Scope.of("rules")) is None
 
 
-def test_a_line_of_another_commit_is_followed_to_the_indexed_one(shelf: Shelf) -> None:
+def test_a_line_of_another_commit_is_followed_to_the_indexed_one(changing: Shelf) -> None:
     uri = "src/shop/orders/OrderService.java"
-    first = git(shelf.folder, "rev-parse", "HEAD").strip()
-    shelf.write(uri, "// one\n// two\n// three\n" + FILES[uri].replace("return cache.get(id);", "return null;"))
-    git(shelf.folder, "commit", "-q", "-am", "Three lines more")
-    shelf.sync()
+    first = git(changing.folder, "rev-parse", "HEAD").strip()
+    changing.write(uri, "// one\n// two\n// three\n" + FILES[uri].replace("return cache.get(id);", "return null;"))
+    git(changing.folder, "commit", "-q", "-am", "Three lines more")
+    changing.sync()
 
     def at(line: int) -> str | None:
-        chunk = shelf.knowledge.definition_at("shop", uri, line, scope=EVERYTHING, revision=first)
+        chunk = changing.knowledge.definition_at("shop", uri, line, scope=EVERYTHING, revision=first)
         return chunk.locator.symbol if chunk is not None else None
 
     assert at(13) == "OrderService.cancel"
     assert at(19) is None  # that line is not there any more
     with pytest.raises(NotFound):
-        shelf.knowledge.definition_at("shop", uri, 13, scope=EVERYTHING, revision="0" * 40)
+        changing.knowledge.definition_at("shop", uri, 13, scope=EVERYTHING, revision="0" * 40)
 
 
-def test_blame_and_history_name_the_commits_of_the_lines(shelf: Shelf) -> None:
+def test_blame_and_history_name_the_commits_of_the_lines(changing: Shelf) -> None:
     uri = "src/shop/orders/OrderService.java"
-    shelf.write(uri, FILES[uri].replace("gateway.refund(order);", "gateway.refund(order.paid());"))
-    git(shelf.folder, "commit", "-q", "-am", "Refund what was paid password=hunter2hunter2")
-    shelf.sync()
-    changes = shelf.knowledge.blame("shop", uri, 13, 16, scope=EVERYTHING)
+    changing.write(uri, FILES[uri].replace("gateway.refund(order);", "gateway.refund(order.paid());"))
+    git(changing.folder, "commit", "-q", "-am", "Refund what was paid password=hunter2hunter2")
+    changing.sync()
+    changes = changing.knowledge.blame("shop", uri, 13, 16, scope=EVERYTHING)
     assert [(c.start_line, c.end_line, c.author) for c in changes] == [(13, 14, "t"), (15, 15, "t"), (16, 16, "t")]
-    assert changes[0].commit != changes[1].commit == git(shelf.folder, "rev-parse", "HEAD").strip()
+    assert changes[0].commit != changes[1].commit == git(changing.folder, "rev-parse", "HEAD").strip()
     assert "hunter2" not in changes[1].summary
-    history = shelf.knowledge.log_of_lines("shop", uri, 13, 16, scope=EVERYTHING)
+    history = changing.knowledge.log_of_lines("shop", uri, 13, 16, scope=EVERYTHING)
     assert [c.summary for c in history][-1] == "Orders can be cancelled"
     assert len(history) == 2
-    assert len(shelf.knowledge.log_of_lines("shop", uri, 13, 16, scope=EVERYTHING, limit=1)) == 1
+    assert len(changing.knowledge.log_of_lines("shop", uri, 13, 16, scope=EVERYTHING, limit=1)) == 1
     tomorrow = datetime.now(UTC) + timedelta(days=1)
-    assert shelf.knowledge.log_of_lines("shop", uri, 13, 16, scope=EVERYTHING, since=tomorrow) == ()
+    assert changing.knowledge.log_of_lines("shop", uri, 13, 16, scope=EVERYTHING, since=tomorrow) == ()
     with pytest.raises(NotFound):
-        shelf.knowledge.blame("shop", uri, 1, 2, scope=Scope.of("rules"))
+        changing.knowledge.blame("shop", uri, 1, 2, scope=Scope.of("rules"))
     with pytest.raises(NotFound):
-        shelf.knowledge.blame("shop", "src/none.java", 1, 2, scope=EVERYTHING)
+        changing.knowledge.blame("shop", "src/none.java", 1, 2, scope=EVERYTHING)
 
 
-def test_status_counts_files_that_could_not_be_parsed_whole(shelf: Shelf) -> None:
-    shelf.write("src/broken.py", "def good():\n    return 1\n\nclass {{{ ???\n  = = lost\n")
-    shelf.write("src/wide.ts", "function a(b){return b+1};" * 60 + "\n" + "const c = 1;\n" * 20)
-    git(shelf.folder, "add", "-A")
-    git(shelf.folder, "commit", "-q", "-m", "Broken")
-    shelf.sync()
-    (status,) = shelf.knowledge.status(scope=EVERYTHING)
+def test_status_counts_files_that_could_not_be_parsed_whole(changing: Shelf) -> None:
+    changing.write("src/broken.py", "def good():\n    return 1\n\nclass {{{ ???\n  = = lost\n")
+    changing.write("src/wide.ts", "function a(b){return b+1};" * 60 + "\n" + "const c = 1;\n" * 20)
+    git(changing.folder, "add", "-A")
+    git(changing.folder, "commit", "-q", "-m", "Broken")
+    changing.sync()
+    (status,) = changing.knowledge.status(scope=EVERYTHING)
     assert sum(status.warned.values()) == 2
     assert all("windows of lines" in reason for reason in status.warned)
