@@ -19,6 +19,8 @@ from bot.platforms.slack_api import Identity
 from bot.platforms.slack_socket import SlackSocket
 from knowledge.types import ToolStatus
 
+MISSES = 2  # checks in a row that fail before Slack counts as out of reach
+
 log = structlog.get_logger(__name__)
 
 
@@ -139,7 +141,7 @@ class SlackWatch:
         self._stopping = asyncio.Event()
         self._auth_pause = Backoff(timing.auth_retry_s, timing.auth_retry_max_s)
         self._pause = Backoff(timing.reconnect_s, timing.reconnect_max_s)
-        self.rebuilt = 0
+        self._misses = 0
 
     def stop(self) -> None:
         self._stopping.set()
@@ -171,7 +173,6 @@ class SlackWatch:
             await self._hold(socket)
         finally:
             if socket is not None:
-                self.rebuilt += 1
                 await socket.close()
 
     async def _hold(self, socket: SlackSocket | None) -> None:
@@ -220,7 +221,11 @@ class SlackWatch:
             return self._auth_pause.next_s(), False
         except PlatformError as error:
             log.warning("slack.check_failed", reason=str(error))
+            self._misses += 1
+            if self._misses >= MISSES:  # once is a hiccup
+                self._health.down(str(error))
             return self._timing.auth_every_s, False
+        self._misses = 0
         self._auth_pause.reset()
         self._health.up()
         return self._timing.auth_every_s, was_down

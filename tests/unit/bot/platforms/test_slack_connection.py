@@ -106,6 +106,14 @@ async def test_a_bot_token_that_is_revoked_is_reported_and_the_bot_comes_back_by
     await hears(bench, server)
 
 
+async def test_slack_that_carries_events_but_answers_no_calls_is_reported(bench, server):
+    server.chaos = lambda method: Failure(status=503)
+    await until_state(bench, "down")
+    assert "status.slack.com" in (await bench.platform.check()).detail
+    server.chaos = lambda method: None
+    await until_state(bench, "ok")
+
+
 async def test_an_app_token_that_is_revoked_is_reported_and_the_bot_comes_back_by_itself(bench, server):
     server.revoked.add(APP_TOKEN)
     await server.sockets.drop()
