@@ -35,6 +35,7 @@ Say = Callable[[str, float, str], None]
 
 
 def main() -> None:
+    """Prints the figures."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("repository", type=Path)
     arguments.add_argument("--embedder", default="use")

@@ -26,6 +26,7 @@ _GIT = {"PATH": os.defpath, "HOME": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT
 
 
 def main() -> None:
+    """Prints the figures."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--files", type=int, default=3000)
     arguments.add_argument("--embedder", default="hash")
@@ -113,10 +114,11 @@ def _path(number: int) -> str:
 def _write(repository: Path, number: int, extra: str) -> None:
     path = repository / _path(number)
     path.parent.mkdir(parents=True, exist_ok=True)
+    deeper = extra.replace("    ", "        ")  # in a method
     path.write_text(
         f'"""Orders of region {number}."""\n\nfrom shop import db\n\n\n'
         f"class Orders{number}:\n    def load(self, key):\n        return db.get({number}, key)\n\n"
-        f"    def total(self, order):\n{extra.replace(chr(32) * 4, chr(32) * 8)}        return sum(line.price for line in order.lines) + {number}\n\n\n"
+        f"    def total(self, order):\n{deeper}        return sum(line.price for line in order.lines) + {number}\n\n\n"
         f"def orders_{number}_total(key):\n{extra}    return Orders{number}().total(key)\n",
         encoding="utf-8",
     )

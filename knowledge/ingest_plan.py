@@ -39,15 +39,7 @@ def make_plan(
     force: bool,
 ) -> SyncPlan:
     """The work that makes every one of `generations` hold exactly `discovery`; the first of them is the shown one."""
-    items: dict[str, Discovered] = {}
-    skipped = list(discovery.skipped)
-    for item in discovery.items:
-        if item.uri in items:
-            skipped.append(
-                SkippedItem(uri=item.uri, reason="there is another item of the same name: rename one of them")
-            )
-        else:
-            items[item.uri] = item
+    items, skipped = _distinct(discovery)
     unlisted = discovery.kept_prefixes
     targets: dict[str, list[int]] = {}
     gone: dict[int, tuple[KnownDocument, ...]] = {}
@@ -83,3 +75,17 @@ def make_plan(
         skipped=tuple(skipped),
         moved=frozenset(document.uri for document in first_gone if document.content_hash in new_hashes),
     )
+
+
+def _distinct(discovery: Discovery) -> tuple[dict[str, Discovered], list[SkippedItem]]:
+    """Items by uri, and what is left out: of two items with one uri, the second."""
+    items: dict[str, Discovered] = {}
+    skipped = list(discovery.skipped)
+    for item in discovery.items:
+        if item.uri in items:
+            skipped.append(
+                SkippedItem(uri=item.uri, reason="there is another item of the same name: rename one of them")
+            )
+        else:
+            items[item.uri] = item
+    return items, skipped

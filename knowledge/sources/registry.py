@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from knowledge.errors import SourceMissing
@@ -14,6 +16,9 @@ from knowledge.ports import Source
 from knowledge.sources.hosting import RepositoryHost
 from knowledge.sources.hosting_http import Pause
 from knowledge.types import RemoteConfig, SourceConfig
+
+if TYPE_CHECKING:
+    from knowledge.sources.git_access import GitAccess
 
 _POLL_S = 0.5
 
@@ -72,38 +77,38 @@ def _remote_source(
     from knowledge.sources.git_mirror import make_private
 
     make_private(folder)
-    if remote.url is not None:
-        from knowledge.sources.git_remote import RemoteGitSource
+    trust = GitAccess(
+        ssh_key_file=remote.ssh_key_file, known_hosts_file=remote.known_hosts_file, ca_file=remote.ca_file
+    )
+    if remote.url is None:
+        return _hosted_source(config, remote, folder, trust, clock, pause)
+    from knowledge.sources.git_remote import RemoteGitSource
 
-        access = GitAccess(
-            token=lambda: remote.token,
-            username=_user_for(remote.url),
-            ssh_key_file=remote.ssh_key_file,
-            known_hosts_file=remote.known_hosts_file,
-            ca_file=remote.ca_file,
-        )
-        return RemoteGitSource(
-            config.name,
-            remote.url,
-            folder / "repository.git",
-            access,
-            config.branch,
-            config.include,
-            config.exclude,
-            host_kind=config.host_kind,
-        )
+    return RemoteGitSource(
+        config.name,
+        remote.url,
+        folder / "repository.git",
+        replace(trust, token=lambda: remote.token, username=_user_for(remote.url)),
+        config.branch,
+        config.include,
+        config.exclude,
+        host_kind=config.host_kind,
+    )
+
+
+def _hosted_source(
+    config: SourceConfig,
+    remote: RemoteConfig,
+    folder: Path,
+    trust: GitAccess,
+    clock: Callable[[], datetime],
+    pause: Pause,
+) -> Source:
     from knowledge.sources.hosted import HostedSource
     from knowledge.sources.hosting import Choice
 
     host = _host(remote, folder / "listing.json", clock, pause)
-    access = GitAccess(
-        token=host.token,
-        username=host.username,
-        ssh_key_file=remote.ssh_key_file,
-        known_hosts_file=remote.known_hosts_file,
-        ca_file=remote.ca_file,
-        server_only=urlsplit(remote.base_url or f"https://{host.kind}.com").hostname,
-    )
+    own_host = urlsplit(remote.base_url or f"https://{host.kind}.com").hostname
     choice = Choice(
         archived=remote.archived,
         forks=remote.forks,
@@ -114,7 +119,7 @@ def _remote_source(
         config.name,
         host,
         folder,
-        access,
+        replace(trust, token=host.token, username=host.username, server_only=own_host),
         choice,
         branch=config.branch,
         include=config.include,
