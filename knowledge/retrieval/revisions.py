@@ -80,14 +80,14 @@ class Revisions:
 
     def unknown(self, candidates: Sequence[Candidate]) -> list[str]:
         """One sentence for each regulation among `candidates` of which no revision of the time asked about is here."""
-        if self.moment.is_today:
-            return []
         earliest: dict[Family, date] = {}
         for candidate in candidates:
             family = family_of(candidate.chunk)
             days = self.days.get(family, ()) if family is not None else ()
             if family is not None and days and self.held_then(family) is None:
                 earliest[family] = days[0]
+        if self.moment.is_today:
+            return [f"{name} is not in force before {day}" for (_, name), day in earliest.items()]
         asked = "before its last revision" if self.moment.previous else f"for {self.moment.words}"
         return [
             f"the question asks {asked}: the earliest wording of {name} that is known holds since {day}"

@@ -135,3 +135,10 @@ def test_a_question_about_a_time_before_every_revision_says_so(opened: Callable[
     assert wons(found)[0] == "90,000"
     assert found.verdict.decision != "ok"
     assert search(shelf, QUESTION).degraded == ()
+
+
+def test_a_rule_that_is_not_in_force_yet_is_said_to_be_so(opened: Callable[..., Shelf]) -> None:
+    found = search(opened(a=rule("80,000", "2027년 1월 1일")), QUESTION)
+    assert wons(found)[0] == "80,000"
+    assert any("not in force before 2027-01-01" in line for line in found.degraded)
+    assert found.verdict.decision != "ok"
