@@ -31,7 +31,7 @@ from knowledge.ingest_generation import (
 from knowledge.ingest_moves import carry_moves
 from knowledge.ingest_parts import complete_parts, discover, record_parts, record_skipped
 from knowledge.ingest_plan import SyncPlan, make_plan
-from knowledge.ingest_prepare import PrepareTask, failed, failed_item, prepare
+from knowledge.ingest_prepare import PrepareTask, failed, failed_item, log_failure, prepare
 from knowledge.ingest_small import SmallTexts, may_be_small
 from knowledge.ports import Source, VectorIndex
 from knowledge.types import Discovery, DocumentReport, FailedItem, Progress, SourceConfig, SyncReport
@@ -240,6 +240,7 @@ class SourceSync:
         self._tools.on_step("document-committed")
         outcome.processed.add(prepared.uri)
         if prepared.status == "failed":
+            log_failure(prepared)
             outcome.failed.append(FailedItem(uri=prepared.uri, reason=prepared.reason or ""))
 
     def _delete_gone(self, plan: SyncPlan, outcome: _Outcome, *, moved: bool) -> None:

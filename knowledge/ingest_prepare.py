@@ -73,6 +73,15 @@ def failed(task: PrepareTask, reason: str) -> PreparedDocument:
     )
 
 
+def log_failure(prepared: PreparedDocument) -> None:
+    """Leaves a line in the log: which document, why, and what to do."""
+    import structlog
+
+    structlog.get_logger(__name__).warning(
+        "document.failed", source=prepared.source, document=prepared.uri, reason=prepared.reason
+    )
+
+
 def failed_item(*, source: str, uri: str, content_hash: str, revision: str, reason: str) -> PreparedDocument:
     """The same for an item whose content could not even be fetched."""
     from knowledge.masking import mask

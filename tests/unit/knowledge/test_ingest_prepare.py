@@ -5,15 +5,20 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import docx
 import pytest
+from structlog.testing import capture_logs
 
 from knowledge.catalog_generations import Generation
 from knowledge.catalog_rows import KnownDocument, PreparedDocument
 from knowledge.errors import ReaderMissing, UnreadableFile
 from knowledge.ingest_prepare import PrepareTask, prepare
 from knowledge.types import Discovered, Discovery
+from tests.contract.test_extractor import SAMPLES
+from tests.fixtures.documents.docx_writer import save
 from tests.unit.knowledge.extract.scan_pages import condolence_page, needs_tesseract
 from tests.unit.knowledge.extract.test_scan import pdf_of
+from tests.unit.knowledge.shelf import Shelf
 
 PASSWORD = "hunter2Secret!"
 BODY = "MIIEowIBAAKCAQEA" + "aB3dE5fG7hJ9kL1mN3pQ5rS7"
@@ -102,3 +107,35 @@ def test_a_file_whose_reader_was_not_installed_is_tried_again_without_force(tmp_
     )}  # fmt: skip
     found = Discovery(revision="r", items=(Discovered(uri="a.ppt", content_hash="h", size_bytes=1),))
     assert [item.uri for item in make_plan(found, {1: known}, [generation], force=False).to_read] == ["a.ppt"]
+
+
+def test_a_document_that_fails_leaves_its_reason_in_the_log_once(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    (shelf.folder / "broken.docx").write_bytes(b"PK\x03\x04 this is no archive")
+    with capture_logs() as lines:
+        shelf.sync()
+        shelf.sync()
+    shelf.close()
+    (line,) = [line for line in lines if line["event"] == "document.failed"]
+    assert (line["log_level"], line["source"], line["document"]) == ("warning", "rules", "broken.docx")
+    assert "copy the file again" in line["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("empty.hwp", b"", "is empty"),
+        ("cut.xlsx", SAMPLES["xlsx"][:900], "copy the file again"),
+        ("program.doc", b"\x7fELF" + bytes(200), "exclude it"),
+        ("blank.docx", save(docx.Document()), "fill it or remove it"),
+        ("packed.hwp", b"\x1f\x8b" + bytes(99), "unpack it"),
+    ],
+)
+def test_what_cannot_be_read_is_failed_with_what_to_do(name: str, content: bytes, reason: str) -> None:
+    document = prepare(
+        PrepareTask(source="docs", kind="documents", uri=name, content_hash="h", revision="h", content=content)
+    )
+    assert document.status == "failed"
+    assert document.reason is not None
+    assert name in document.reason
+    assert reason in document.reason
