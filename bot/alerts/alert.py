@@ -80,3 +80,14 @@ class Alert:
                 for frame in thrown.frames:
                     found.setdefault((frame.file, frame.line, frame.symbol), frame)
         return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deploy:
+    """One deployment, as POST /deploys told it."""
+
+    service: str
+    environment: str | None
+    revision: str  # the commit
+    repository: str | None
+    deployed_at: datetime
