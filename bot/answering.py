@@ -322,7 +322,7 @@ class Answering:
         citations: tuple[Citation, ...],
         conflicts: Sequence[Conflict],
     ) -> tuple[tuple[Citation, ...], str]:
-        """The citations with those of the other side, and a paragraph that shows both values; empty without conflict."""
+        """The citations with those of the other side, and a paragraph that shows both values; "" without conflict."""
         if not conflicts:
             return citations, ""
         language = question.language

@@ -31,13 +31,15 @@ _CONFIRMS = re.compile(
     re.IGNORECASE,
 )
 _ASSERTED = re.compile(
-    r"\s?(?:입니다|이다|이에요|예요|이며|이고|임(?![가-힣])|까지|씩|을\s(?:준|받|줍|부여|지급)|를\s(?:준|받|줍|부여|지급)|로\s(?:정|한)|됩니다|이\s(?:주어|부여))"
+    r"\s?(?:입니다|이다|이에요|예요|이며|이고|임(?![가-힣])|까지|씩|을\s(?:준|받|줍|부여|지급)|"
+    r"를\s(?:준|받|줍|부여|지급)|로\s(?:정|한)|됩니다|이\s(?:주어|부여))"
 )
 _FOREIGN_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0400-\u04ff\u0600-\u06ff\u0e00-\u0e7f\u0900-\u097f]")
 _INSIDE_CODE = re.compile(r"`[^`]*`|\([^)]*\)|\"[^\"]*\"|「[^」]*」|'[^']*'")
 _LATIN_WORD = re.compile(r"\b[A-Za-z]{2,}\b")
 _SYSTEM_WORDS = re.compile(
-    r"NO_ANSWER|<\s?/?\s?evidence|\bsystem prompt\b|시스템 프롬프트|</?s>|<\|[\w]+\|>|\[/?INST\]|#{2,}\s?(?:system|instruction)",
+    r"NO_ANSWER|<\s?/?\s?evidence|\bsystem prompt\b|시스템 프롬프트|</?s>|<\|[\w]+\|>|\[/?INST\]|"
+    r"#{2,}\s?(?:system|instruction)",
     re.IGNORECASE,
 )
 _PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
@@ -127,9 +129,9 @@ class EvidenceIndex:
         if foreign:
             return "is not in the language of the question"
         words = _INSIDE_CODE.sub(" ", bare)
-        if self._language == "ko" and not is_korean(words) and (latin := len(_LATIN_WORD.findall(words))):
-            if latin >= 4 or claims_of(words).is_empty:
-                return "is not in Korean"
+        latin = len(_LATIN_WORD.findall(words))
+        if self._language == "ko" and latin and not is_korean(words) and (latin >= 4 or claims_of(words).is_empty):
+            return "is not in Korean"
         if self._language == "en" and len(re.findall(r"[가-힣]+", words)) > 2 * len(_LATIN_WORD.findall(words)) + 2:
             return "is not in English"
         return None

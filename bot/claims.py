@@ -14,26 +14,35 @@ from bot.quantities import Quantity, plain, quantities_of
 _LIST_NUMBER = re.compile(
     r"^[ \t>]*(?:#{1,6}\s+)?(?:[(]?\d{1,2}[.)](?=\s|\*)|[-*•+]|[①-⑳])[ \t]*(?:\*\*)?(?:\d{1,2}[.)]\s+)?", re.MULTILINE
 )
-_EVIDENCE_NUMBER = re.compile(r"(?:^|(?<=· ))[ \t]*(?:#{1,6}[ \t]+)?(?:\(?\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2})+\.?)(?=[ \t]+\D)", re.MULTILINE)
+_EVIDENCE_NUMBER = re.compile(
+    r"(?:^|(?<=· ))[ \t]*(?:#{1,6}[ \t]+)?(?:\(?\d{1,2}[.)]|"
+    r"\d{1,2}(?:\.\d{1,2})+\.?)(?=[ \t]+\D)",
+    re.MULTILINE,
+)
 _STEP = re.compile(
     r"\*\*\s*(?:step|단계)\s*\d+\s*\*\*|^\s*(?:step\s+\d+|\d+\s?단계)\s*[:.]", re.IGNORECASE | re.MULTILINE
 )
 _CODE = re.compile(r"`([^`\n]+)`")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 _PHONE = re.compile(
-    r"(?<![\d-])(?:\+?\d{1,3}-)?\d{2,4}-\d{3,4}-\d{4}(?![\d-])|(?<![\d-])1\d{3}-\d{4}(?![\d-])|(?:내선|ext\.?)\s?\d{2,5}",
+    r"(?<![\d-])(?:\+?\d{1,3}-)?\d{2,4}-\d{3,4}-\d{4}(?![\d-])|(?<![\d-])1\d{3}-\d{4}(?![\d-])|"
+    r"(?:내선|ext\.?)\s?\d{2,5}",
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"\bv?\d+\.\d+\.\d+(?:[-.+]\w+)*\b|\bv\d+(?:\.\d+)*\b|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])", re.ASCII
+    r"\bv?\d+\.\d+\.\d+(?:[-.+]\w+)*\b|\bv\d+(?:\.\d+)*\b|"
+    r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])",
+    re.ASCII,
 )
 _PATH_LINE = re.compile(r"(?<=[\w/])\.(?P<ext>[A-Za-z]{1,6}):(?:L)?(?P<a>\d+)(?:\s?[-~–]\s?(?:L)?(?P<b>\d+))?")
 _LINES = re.compile(
-    r"\blines?\s+(\d+)(?:\s?(?:-|–|~|to)\s?(\d+))?|\bL(\d+)\b|(?<!\d)(\d+)(?:\s?[-~]\s?(\d+))?\s?(?:번째\s)?(?:줄|행|라인)(?![가-힣]{2})"
+    r"\blines?\s+(\d+)(?:\s?(?:-|–|~|to)\s?(\d+))?|\bL(\d+)\b|"
+    r"(?<!\d)(\d+)(?:\s?[-~]\s?(\d+))?\s?(?:번째\s)?(?:줄|행|라인)(?![가-힣]{2})"
 )
 _IDENTIFIER = re.compile(
     r"(?<![\w/.])(?:~|\.{1,2})?/?(?:[\w.-]+/)+[\w.-]*\w(?:\(\))?|"  # a path
-    r"\b[\w-]+\.(?:py|java|kt|kts|ts|tsx|js|jsx|go|swift|sol|sql|sh|yml|yaml|json|toml|md|html|css|xml|gradle|env|txt|"
+    r"\b[\w-]+\.(?:py|java|kt|kts|ts|tsx|js|jsx|go|swift|sol|sql|sh|yml|yaml|json|toml|md|html|css|"
+    r"xml|gradle|env|txt|"
     r"docx?|hwpx?|pdf|xlsx?|pptx?|csv|conf|ini|properties)\b|"  # a file
     r"\b[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)+\b(?:\(\))?|"  # a.b, A::b
     r"\b[A-Za-z_]\w*\(\)|"  # f()

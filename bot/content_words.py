@@ -16,15 +16,17 @@ _ENDINGS = re.compile(
     r"은|는|이|가|을|를|의|에|로|와|과|도|만|께|할|한|된|될|함|됨|임)$"
 )
 _STOP_WORDS = """
-    기본 더해 더하면 더한 더하여 아니라 아니요 아닌 아닙니다 맞나요 바랍니다 주세요 합산 합하면 빼면 곱하면
-    경우 경우에 수 것 것은 것이 따라 따르면 다음 다음과 같습니다 해당 대한 대하여 위한 위해 또한 그리고 다만 단지 따라서 즉 있습니다 있다 있음 없습니다 없다 합니다 한다 됩니다
-    된다 입니다 이다 받습니다 받을 받은 수도 모두 각각 합계 그 이 저 및 또는 등 때 때는 후 전 내 외 중 간 총 약 최대 최소 이상 이하 초과 미만 이내 까지 부터 규정 규정에
-    규정은 문서 문서에 근거 근거에 내용 질문 답변 해야 하며 하고 되며 되고 위 아래 여기 이는 이때 경우는 관련 대해 기준 기준으로 적용 적용됩니다 정해져 정하고 사용 사용할 가능
-    가능합니다 불가능 필요 필요합니다 네 예 아니요 아니오 맞습니다 그렇습니다 하지만 그러나 추가 추가로 더 단 the a an of to in on at by for from
-    with and or but is are was were be been being has have had do does did not no can cannot may must
-    should shall will would it its this that these those as if then than there their they you your we
-    our i he she his her per each any all some such when where which who what how also only more most
-    other into up out over under about after before between within without yes according following
+    기본 더해 더하면 더한 더하여 아니라 아니요 아닌 아닙니다 맞나요 바랍니다 주세요 합산 합하면 빼면 곱하면 경우
+    경우에 수 것 것은 것이 따라 따르면 다음 다음과 같습니다 해당 대한 대하여 위한 위해 또한 그리고 다만 단지
+    따라서 즉 있습니다 있다 있음 없습니다 없다 합니다 한다 됩니다 된다 입니다 이다 받습니다 받을 받은 수도 모두
+    각각 합계 그 이 저 및 또는 등 때 때는 후 전 내 외 중 간 총 약 최대 최소 이상 이하 초과 미만 이내 까지 부터
+    규정 규정에 규정은 문서 문서에 근거 근거에 내용 질문 답변 해야 하며 하고 되며 되고 위 아래 여기 이는 이때
+    경우는 관련 대해 기준 기준으로 적용 적용됩니다 정해져 정하고 사용 사용할 가능 가능합니다 불가능 필요
+    필요합니다 네 예 아니요 아니오 맞습니다 그렇습니다 하지만 그러나 추가 추가로 더 단 the a an of to in on at
+    by for from with and or but is are was were be been being has have had do does did not no can cannot may
+    must should shall will would it its this that these those as if then than there their they you your we our i
+    he she his her per each any all some such when where which who what how also only more most other into up
+    out over under about after before between within without yes according following
 """
 _STOP = frozenset(_STOP_WORDS.split())
 _LATIN_ENDINGS = re.compile(r"(?<=[a-z]{3})(?:ies|ied|ing|ed|es|s|ly)$")

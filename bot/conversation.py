@@ -29,18 +29,21 @@ _HISTORY_CHARS = 500  # of one turn
 _CONDENSE_TOKENS = 1200
 
 _OPENS = re.compile(
-    r"^\s*(?:그럼|그러면|그렇다면|그리고|그런데|근데|그건|그거|그것|이건|이거|그때|그 ?경우|이 ?경우|또|아니|혹시 그|반대로|만약|and\b|what about|how about|"
+    r"^\s*(?:그럼|그러면|그렇다면|그리고|그런데|근데|그건|그거|그것|이건|이거|그때|그 ?경우|이 "
+    r"?경우|또|아니|혹시 그|반대로|만약|and\b|what about|how about|"
     r"then\b|also\b|but\b|so\b|what if|same for|for\s+\w+(?:\s\w+){0,3}\?)",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
-    r"(?:^|\s)(?:그|저|이|위|해당|같은|방금|아까|앞)\s?(?:규정|조항|경우|문서|함수|파일|코드|내용|금액|기간|휴가|표|기준|것|거|때|사람|제도)|"
+    r"(?:^|\s)(?:그|저|이|위|해당|같은|방금|아까|앞)\s?(?:규정|조항|경우|문서|함수|파일|코드|내용|"
+    r"금액|기간|휴가|표|기준|것|거|때|사람|제도)|"
     r"\b(?:it|its|that|those|these|this|they|them|there|the same|previous|above|one|ones)\b|거기|그게|그것|이것|저것",
     re.IGNORECASE,
 )
 _ONLY_TOPIC = re.compile(r"^[\s\S]{1,24}(?:은|는|도|이면|라면|일 ?때는|의 ?경우는?|의 ?경우에는)(?:요)?\s*\?*\s*$")
 _NO_TOPIC = re.compile(
-    r"^\s*(?:왜|언제|어디서?|누가|누구|얼마|며칠|몇 \S+|어떻게|(?:why|when|where|who|how (?:much|many|long)|which)\b)[\s\S]{0,16}$",
+    r"^\s*(?:왜|언제|어디서?|누가|누구|얼마|며칠|몇 \S+|어떻게|(?:why|when|where|who|how (?:much|"
+    r"many|long)|which)\b)[\s\S]{0,16}$",
     re.IGNORECASE,
 )
 _VERB = re.compile(
@@ -50,7 +53,8 @@ _ASKING = frozenset(
     ["어떻게", "얼마", "얼마나", "며칠", "언제", "무엇", "어디", "누구", "누가", "왜", "몇", "되나요", "하나요"]
 )
 _LEAD = re.compile(
-    r"^\s*(?:그럼|그러면|그렇다면|그리고|그런데|근데|또|혹시|아니|만약|and|then|also|but|so|what about|how about|what if)[\s,]+",
+    r"^\s*(?:그럼|그러면|그렇다면|그리고|그런데|근데|또|혹시|아니|만약|and|then|also|but|so|what "
+    r"about|how about|what if)[\s,]+",
     re.IGNORECASE,
 )
 _TOPIC = re.compile(r"^(?P<topic>\S{2,14}?(?:\s\S{2,10}?)?)(?:은|는|이|가|도)\s")
@@ -97,7 +101,8 @@ def leans_on_before(question: str) -> bool:
     words = telling_words(question)
     if _OPENS.match(question) or _ONLY_TOPIC.match(question) or _NO_TOPIC.match(question):
         return True
-    return len(words) <= 2 * _SHORT_WORDS and _POINTS_BACK.search(question) is not None or not words
+    points_back = len(words) <= 2 * _SHORT_WORDS and _POINTS_BACK.search(question) is not None
+    return points_back or not words
 
 
 def telling_words(question: str) -> list[str]:
@@ -108,7 +113,8 @@ def telling_words(question: str) -> list[str]:
 def stand_alone(question: str, before: str | None) -> str:
     """The question with the words of the one before that it leaves out; unchanged when it leaves nothing out.
 
-    "그럼 병가는?" after "연차휴가는 며칠인가요?" takes the place of its topic: "병가는 며칠인가요?". Otherwise the words are added.
+    "그럼 병가는?" after "연차휴가는 며칠인가요?" takes the place of its topic: "병가는 며칠인가요?". Otherwise the
+    words of the question before are added.
     """
     if before is None or not leans_on_before(question):
         return question

@@ -26,7 +26,7 @@ def fuse_translated(first: Evidence, second: Evidence, *, top_k: int) -> Evidenc
     if not both:
         return replace(first, route="code", chunks=tuple(code[:top_k]), verdict=verdict)
     kept = docs[: top_k // 2]
-    return replace(first, route="both", chunks=tuple([*code[: top_k - len(kept)], *kept]), verdict=verdict)
+    return replace(first, route="both", chunks=(*code[: top_k - len(kept)], *kept), verdict=verdict)
 
 
 def with_earlier(

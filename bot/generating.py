@@ -35,8 +35,10 @@ Release = Callable[[str], Awaitable[None]]
 
 MOST_REPEATS = 3  # a model that says the same over and over is stopped
 _DECLINES = re.compile(
-    r"(?:근거|자료|문서|정보|규정|내용|증거|evidence)[가-힣A-Za-z\s]*(?:에서|에는|에|으로는|이|가|은|는|을|를)?[가-힣\s]{0,20}"
-    r"(?:찾을 수 없|찾지 못|확인할 수 없|확인되지 않|나와 있지 않|포함되어 있지 않|답할 수 없|알 수 없|명시되어 있지 않|언급되어 있지 않)|"
+    r"(?:근거|자료|문서|정보|규정|내용|증거|evidence)[가-힣A-Za-z\s]*(?:에서|에는|에|으로는|이|가|"
+    r"은|는|을|를)?[가-힣\s]{0,20}"
+    r"(?:찾을 수 없|찾지 못|확인할 수 없|확인되지 않|나와 있지 않|포함되어 있지 않|답할 수 없|알 수 "
+    r"없|명시되어 있지 않|언급되어 있지 않)|"
     r"답(?:변)?(?:할|드릴) 수 없|알 수 없습니다|모르겠습니다|"
     r"\b(?:evidence|sources?|documents?|material|context|information)\b[^.]{0,40}\b(?:does|do|did|is|are)\s?n[o']t\b|"
     r"\b(?:cannot|can't|can not|unable to)\b[^.]{0,30}\b(?:answer|find|determine)|\bI (?:do not|don't) know\b|"

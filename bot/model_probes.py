@@ -193,7 +193,8 @@ def verdict(results: Sequence[ProbeResult]) -> tuple[bool, str, str]:
     if share < POOR_SHARE or len(wrong) > 1:
         return (
             False,
-            f"Not suitable: {counted} answers reached the reader. Use a larger model, or none: the evidence is quoted then.",
+            f"Not suitable: {counted} answers reached the reader. Use a larger model, or none: the "
+            f"evidence is quoted then.",
             f"적합하지 않습니다. 답 {counted}개만 독자에게 갔습니다. 더 큰 모델을 쓰거나 모델 없이(근거 인용) 쓰세요.",
         )
     pace = (" It is slow on this machine.", " 이 기계에서는 느립니다.") if slow else ("", "")

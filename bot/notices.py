@@ -1,4 +1,4 @@
-"""What is said beside an answer: which parts were missing, why the model did not answer, which words no evidence holds."""
+"""What is said beside an answer: which parts were missing, and why the model did not answer."""
 
 from __future__ import annotations
 

@@ -17,14 +17,16 @@ _LARGE = {"만": 10_000, "억": 100_000_000, "조": 1_000_000_000_000}
 _SINO_UNITS = "원|달러|개월|퍼센트|프로|킬로미터|시간|영업일|일|년|주|회|명|인|분|초|건|세|급|학점|호봉|배|차|장|쪽|점"
 # A unit ends here: a particle, an ending or a limit follows, not the rest of another word.
 _AFTER_UNIT = (
-    r"(?=$|[^가-힣]|(?:은|는|이|가|을|를|의|에|로|으로|과|와|도|만|씩|당|간|마다|까지|부터|이내|이상|이하|미만|초과|동안|정도|쯤|째|"
+    r"(?=$|[^가-힣]|(?:은|는|이|가|을|를|의|에|로|으로|과|와|도|만|씩|당|간|마다|까지|부터|이내|"
+    r"이상|이하|미만|초과|동안|정도|쯤|째|"
     r"뿐|전|후|중|내|치|분|짜리|입|임|인|하고|한도|보다|에서|이며|이고)(?![가-힣]{5}))"
 )
 _SINO = re.compile(rf"(?<![가-힣\d])([일이삼사오육칠팔구십백천만억조]{{1,14}})(\s?)({_SINO_UNITS}){_AFTER_UNIT}")
 _NOT_NUMBER_WORDS = """
-    만일 만년 천일 백일 천년 백년 사원 이원 일원 구원 사회 이회 일회용 이주 사주 사인 이인 일인 오인 구인 이일 사일 일일 이년 일년 만점 이점 일점 오점 사건
-    이건 일명 이명 사명 구명 일시간 이급 일급 사급 일세 이세 만세 일차 이차 사장 이장 일장 구장 일조 이조 천주 백분 일분 이분 사분 일건 구점 오분 구분 이초
-    일초 사주 오일 육일 구일
+    만일 만년 천일 백일 천년 백년 사원 이원 일원 구원 사회 이회 일회용 이주 사주 사인 이인 일인 오인 구인 이일
+    사일 일일 이년 일년 만점 이점 일점 오점 사건 이건 일명 이명 사명 구명 일시간 이급 일급 사급 일세 이세 만세
+    일차 이차 사장 이장 일장 구장 일조 이조 천주 백분 일분 이분 사분 일건 구점 오분 구분 이초 일초 사주 오일
+    육일 구일
 """
 _NOT_NUMBERS = frozenset(_NOT_NUMBER_WORDS.split())
 _SURE_UNITS = frozenset({"개월", "퍼센트", "프로", "킬로미터", "영업일", "학점", "호봉"})  # one numeral is enough
@@ -57,7 +59,8 @@ _ENGLISH = {
 _ENGLISH_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _ENGLISH_WORD = "|".join((*_ENGLISH, *_ENGLISH_SCALES, "a(?= hundred| thousand| million)"))
 ENGLISH_UNITS = (
-    r"business days?|working days?|days?|weeks?|months?|years?|hours?|minutes?|seconds?|times|people|persons?|employees?|"
+    r"business days?|working days?|days?|weeks?|months?|years?|hours?|minutes?|seconds?|times|"
+    r"people|persons?|employees?|"
     r"members?|won|dollars?|percent|per cent|pages?|points?|credits?|nights?|items?|cases?|attempts?|retries|copies"
 )
 _ENGLISH_NUMBER = re.compile(

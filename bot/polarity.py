@@ -1,4 +1,4 @@
-"""Whether a clause affirms or denies, so that "이월할 수 있습니다" is not let through where the evidence says "없다"."""
+"""Whether a clause affirms or denies: "이월할 수 있습니다" is not let through where the evidence says "없다"."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ _CLAUSE_END = re.compile(
     r"(?<=[.!?。])\s+|\n+|;\s*|,\s+|(?<=[가-힣](?:며|나|만|고))\s+|(?<=이고)\s+|\s+(?=but\b|however\b|whereas\b)"
 )
 _NEGATIVE = re.compile(
-    r"(?:없(?:다|습니다|음|으며|고|는|을|어)|않(?:는다|습니다|음|으며|고|는|을|아)|아니(?:한다|합니다|하며|하고|됩니다|된다|함|다)|"
-    r"못\s?(?:한다|합니다|함|하며)|안\s?(?:된다|됩니다|됨|되며)|(?:금지|제외|불가|불허|미지급|불인정|면제)(?:한다|합니다|된다|됩니다|됨|함|하며|"
+    r"(?:없(?:다|습니다|음|으며|고|는|을|어)|않(?:는다|습니다|음|으며|고|는|을|아)|아니(?:한다|"
+    r"합니다|하며|하고|됩니다|된다|함|다)|"
+    r"못\s?(?:한다|합니다|함|하며)|안\s?(?:된다|됩니다|됨|되며)|(?:금지|제외|불가|불허|미지급|"
+    r"불인정|면제)(?:한다|합니다|된다|됩니다|됨|함|하며|"
     r"되며|이다|입니다|하다)?|불가능(?:하다|합니다|함)?|아닙니다|아니다)\s*[)\].!?\"'」』]*\s*$"
 )
 _ENGLISH_VERB = re.compile(
@@ -22,7 +24,8 @@ _ENGLISH_VERB = re.compile(
     re.IGNORECASE,
 )
 _NEGATIVE_ENGLISH = re.compile(
-    r"\b(?:not|cannot|can't|never|no|isn't|aren't|doesn't|don't|won't|neither|prohibited|forbidden|excluded|ineligible|"
+    r"\b(?:not|cannot|can't|never|no|isn't|aren't|doesn't|don't|won't|neither|prohibited|forbidden|"
+    r"excluded|ineligible|"
     r"unable|without)\b",
     re.IGNORECASE,
 )
@@ -125,18 +128,16 @@ def _meet(piece: str, predicate: str, clause: Clause) -> bool:
 
 
 def predicate_of(clause: str) -> str:
-    """The beginning of the verb that a clause affirms or denies: two letters of a Korean, one word of an English one."""
+    """The beginning of the verb that a clause affirms or denies: two letters in Korean, one word in English."""
     if not is_korean(clause):
         found = _ENGLISH_VERB.search(clause)
         return latin_stem(found[1] or found[2]) if found else ""
-    for words, root in _OPPOSITES:
-        if words.search(clause.rstrip(" .!?)")[-12:]):
+    for pattern, root in _OPPOSITES:
+        if pattern.search(clause.rstrip(" .!?)")[-12:]):
             return root
-    modal = None
-    for modal in _MODAL.finditer(clause):
-        pass
-    if modal is not None:
-        return _verb_root(modal[1])
+    modals = _MODAL.findall(clause)
+    if modals:
+        return _verb_root(modals[-1])
     bare = _AUXILIARY.sub("", clause.rstrip(" .!?)")).rstrip()
     words = content_words(bare)
     return _verb_root(words[-1]) if words else ""

@@ -1,6 +1,7 @@
 """Amounts in a text: value, unit and bound, whatever the way of writing.
 
-"8만원", "80,000원", "팔만 원", "８０,０００ 원" and "KRW 80,000" are one quantity; "100분의 80", "8할" and "80퍼센트" are another.
+"8만원", "80,000원", "팔만 원", "８０,０００ 원" and "KRW 80,000" are one quantity; "100분의 80", "8할" and "80퍼센트"
+are another.
 Quantities are compared as values with units, so that 80,000 never passes for 180,000, nor "제15조" for "15일".
 """
 
@@ -20,25 +21,71 @@ _CIRCLED = {chr(0x2460 + n): n + 1 for n in range(20)}
 _SMALL = {"십": 10, "백": 100, "천": 1_000}
 _LARGE = {"만": 10_000, "억": 100_000_000, "조": 1_000_000_000_000}
 _UNITS: dict[str, str] = {
-    "원": "원|won|krw", "달러": "달러|불(?=[\\s,.)]|$)|usd|us dollars?|dollars?", "유로": "유로|euros?|eur", "엔": "엔|yen|jpy",
-    "영업일": "영업일|근무일|business days?|working days?", "일": "일간|일치|일분|일|days?",
-    "개월": "개월간|개월|달(?!러)|months?", "년": "년간|년|해|years?(?!\\s+old)", "주": "주간|주일|주(?!년|차|기|요)|weeks?",
-    "시간": "시간|hours?|hrs?", "분": "분간|분(?!의)|minutes?|mins?", "밀리초": "밀리초|ms|milliseconds?",
+    "원": "원|won|krw",
+    "달러": "달러|불(?=[\\s,.)]|$)|usd|us dollars?|dollars?",
+    "유로": "유로|euros?|eur",
+    "엔": "엔|yen|jpy",
+    "영업일": "영업일|근무일|business days?|working days?",
+    "일": "일간|일치|일분|일|days?",
+    "개월": "개월간|개월|달(?!러)|months?",
+    "년": "년간|년|해|years?(?!\\s+old)",
+    "주": "주간|주일|주(?!년|차|기|요)|weeks?",
+    "시간": "시간|hours?|hrs?",
+    "분": "분간|분(?!의)|minutes?|mins?",
+    "밀리초": "밀리초|ms|milliseconds?",
     "초": "초간|초(?!과)|seconds?|secs?|s(?![a-z])",
-    "회": "회|번째|번|차례|times|attempts?|retries", "명": "명|인(?!치)|사람|people|persons?|employees?|members?",
-    "건": "건|cases?", "개": "개(?!월|년)|가지|곳|items?", "세": "세|살|years? old", "급": "급|grade", "호봉": "호봉",
-    "학점": "학점|credits?", "학기": "학기|semesters?", "점": "점|points?", "%p": "%p|퍼센트포인트|percentage points?",
-    "%": "%|퍼센트|프로(?![가-힣])|percent|per cent", "km": "km|킬로미터", "cm": "cm", "mm": "mm", "m2": "m2|제곱미터|평방미터",
-    "m": "m(?![a-z])|미터", "kg": "kg|킬로그램", "g": "g(?![a-z])|그램", "톤": "톤|t(?![a-z])", "tb": "tb", "gb": "gb|기가바이트",
-    "mb": "mb|메가바이트", "kb": "kb", "쪽": "쪽|페이지|pages?", "배": "배", "박": "박(?!사)|nights?", "끼": "끼|식(?![가-힣])|meals?",
-    "평": "평", "대": "대(?![가-힣])", "장": "장(?![가-힣])|매(?![가-힣])", "부": "부(?![가-힣])|copies", "차": "차(?![가-힣])",
-    "층": "층", "등급": "등급", "단계": "단계", "호": "호", "권": "권", "자": "글자|자(?![가-힣])|자(?=[가-힣]?\\s)|자(?=이|를|로|까|를)|characters?",
-}  # fmt: skip
+    "회": "회|번째|번|차례|times|attempts?|retries",
+    "명": "명|인(?!치)|사람|people|persons?|employees?|members?",
+    "건": "건|cases?",
+    "개": "개(?!월|년)|가지|곳|items?",
+    "세": "세|살|years? old",
+    "급": "급|grade",
+    "호봉": "호봉",
+    "학점": "학점|credits?",
+    "학기": "학기|semesters?",
+    "점": "점|points?",
+    "%p": "%p|퍼센트포인트|percentage points?",
+    "%": "%|퍼센트|프로(?![가-힣])|percent|per cent",
+    "km": "km|킬로미터",
+    "cm": "cm",
+    "mm": "mm",
+    "m2": "m2|제곱미터|평방미터",
+    "m": "m(?![a-z])|미터",
+    "kg": "kg|킬로그램",
+    "g": "g(?![a-z])|그램",
+    "톤": "톤|t(?![a-z])",
+    "tb": "tb",
+    "gb": "gb|기가바이트",
+    "mb": "mb|메가바이트",
+    "kb": "kb",
+    "쪽": "쪽|페이지|pages?",
+    "배": "배",
+    "박": "박(?!사)|nights?",
+    "끼": "끼|식(?![가-힣])|meals?",
+    "평": "평",
+    "대": "대(?![가-힣])",
+    "장": "장(?![가-힣])|매(?![가-힣])",
+    "부": "부(?![가-힣])|copies",
+    "차": "차(?![가-힣])",
+    "층": "층",
+    "등급": "등급",
+    "단계": "단계",
+    "호": "호",
+    "권": "권",
+    "자": "글자|자(?![가-힣])|자(?=[가-힣]?\\s)|자(?=이|를|로|까|를)|characters?",
+}
 _BASES: dict[str, tuple[str, int | Decimal]] = {
-    "년": ("개월", 12), "주": ("일", 7), "시간": ("분", 60), "초": ("분", Decimal(1) / 60), "밀리초": ("분", Decimal(1) / 60_000),
-    "km": ("m", 1000), "cm": ("m", Decimal("0.01")), "mm": ("m", Decimal("0.001")), "톤": ("kg", 1000),
+    "년": ("개월", 12),
+    "주": ("일", 7),
+    "시간": ("분", 60),
+    "초": ("분", Decimal(1) / 60),
+    "밀리초": ("분", Decimal(1) / 60_000),
+    "km": ("m", 1000),
+    "cm": ("m", Decimal("0.01")),
+    "mm": ("m", Decimal("0.001")),
+    "톤": ("kg", 1000),
     "g": ("kg", Decimal("0.001")),
-}  # fmt: skip
+}
 _UNIT_ALTERNATIVES = sorted(
     ((alternative, name) for name, pattern in _UNITS.items() for alternative in re.split(r"\|(?![^(]*\))", pattern)),
     key=lambda pair: -len(re.sub(r"\(\?.*", "", pair[0])),
@@ -47,7 +94,8 @@ _UNIT = re.compile("|".join(f"(?:{alternative})" for alternative, _ in _UNIT_ALT
 _UNIT_NAMES = [(re.compile(alternative, re.IGNORECASE), name) for alternative, name in _UNIT_ALTERNATIVES]
 _NUMBER = re.compile(
     r"(?<![\d.,A-Za-z_])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d]|,\d{3}(?!\d))"
-    r"((?:\s?[십백천만억조](?![가-힣])|[십백천만억조](?!월)|(?<=[십백천만억조])\s?\d[\d,]*(?=\s?[십백천만억원]|\s|$))*)"
+    r"((?:\s?[십백천만억조](?![가-힣])|[십백천만억조](?!월)|"
+    r"(?<=[십백천만억조])\s?\d[\d,]*(?=\s?[십백천만억원]|\s|$))*)"
 )
 _CURRENCY_BEFORE = re.compile(r"(₩|￦|KRW|US\$|\$|USD|€|EUR|¥)\s*$", re.IGNORECASE)
 _CURRENCIES = {
@@ -66,7 +114,8 @@ _HUNDREDTHS = re.compile(
 )
 # a counter that is not in the table above: it fits itself alone
 _OTHER_COUNTER = re.compile(
-    r"(?!이|가|은|는|을|를|의|에|로|으|과|와|도|만|까|부|보|입|인|임|씩|당|간|마|쯤|정|내|분의|및|또|중|하|한|할|된|되|대)([가-힣])"
+    r"(?!이|가|은|는|을|를|의|에|로|으|과|와|도|만|까|부|보|입|인|임|씩|당|간|마|쯤|정|내|분의|및|"
+    r"또|중|하|한|할|된|되|대)([가-힣])"
 )
 _RANGE = re.compile(r"^\s?(?:~|〜|∼|-|–|—|에서|부터|내지|to|and|또는|or)\s?$")
 _SCALE_AT_END = re.compile(r"\d([십백천만억조]+)\s?원?$")
@@ -80,9 +129,11 @@ _AFTER: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (re.compile(r"\s?(?:이내|한도|까지)"), "upper"),
 )
 _BEFORE: tuple[tuple[re.Pattern[str], Bound], ...] = (
-    (re.compile(r"(?:최대|최고|at most|up to|no more than|not more than|maximum of|within|less than|fewer than|under)\s*$",
+    (re.compile(r"(?:최대|최고|at most|up to|no more than|not more than|maximum of|within|less than|"
+    r"fewer than|under)\s*$",
                 re.IGNORECASE), "upper"),
-    (re.compile(r"(?:최소|최저|at least|no less than|not less than|minimum of|more than|over)\s*$", re.IGNORECASE), "lower"),
+    (re.compile(r"(?:최소|최저|at least|no less than|not less than|minimum of|more than|"
+    r"over)\s*$", re.IGNORECASE), "lower"),
 )  # fmt: skip
 _LOWER, _STRICT = frozenset({"ge", "gt", "lower"}), frozenset({"ge", "gt", "le", "lt"})
 

@@ -115,7 +115,6 @@ def test_links_images_html_and_mentions_do_not_get_through(made_up):
         ("1억 2,000만원", {120_000_000}),
         ("5백만원", {5_000_000}),
         ("10.5일", {Decimal("10.5")}),
-        
         ("없음", set()),
     ],
 )

@@ -70,9 +70,13 @@ async def test_nothing_is_tried_again_once_something_was_said():
     second = saying("other")
     run = chain(first, second).run()
     seen = []
-    with pytest.raises(ModelUnavailable):
+
+    async def read():
         async for piece in run.stream(ASKED):
             seen.append(piece)
+
+    with pytest.raises(ModelUnavailable):
+        await read()
     assert (seen, second.asked) == (["연차"], [])
 
 

@@ -6,7 +6,6 @@ Nothing is restarted in these tests: the same objects answer before, during and 
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -314,7 +313,6 @@ async def test_a_repository_that_is_no_repository_yet_joins_when_it_has_a_commit
         answering = build_answering(knowledge, house.folder, clock=house.clock)
         during = await asked(answering, "code: retry_declined")
         (house.folder / "git-away").rename(git)
-        subprocess.run(["git", "-C", str(house.folder / "shop"), "status"], check=True, capture_output=True)
         knowledge.sync()
         after = await asked(answering, "code: retry_declined")
     assert during.refusal is not None
