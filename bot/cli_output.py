@@ -266,7 +266,10 @@ def _print_dry_run(report: Form) -> None:
     for item in report.get("documents", ()):
         if item["change"] == "unchanged":
             continue
-        read = f"{item['format']}, {item['blocks']} blocks, {item['chunks']} chunks" if item["format"] else ""
+        read = ""
+        if item["format"]:
+            reader = f" by {item['extractor']}" if item.get("extractor") else ""
+            read = f"{item['format']}{reader}, {item['blocks']} blocks, {item['chunks']} chunks"
         warnings = "".join(f"; {warning}" for warning in item["warnings"])
         console().print(Text(f"  {item['change']:9} {one_line(item['document'])}  {read}{one_line(warnings)}"))
 
