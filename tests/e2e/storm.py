@@ -41,6 +41,7 @@ total_per_hour = 0
 [answers]
 concurrency = 4
 """
+SECRETS = {"STORM_SLACK_BOT": BOT_TOKEN, "STORM_SLACK_APP": APP_TOKEN, "STORM_MATTERMOST": "bot-token"}
 QUESTIONS = (
     "연차휴가는 며칠인가요?",
     "서울 출장 팀장의 숙박비 상한은?",
@@ -86,10 +87,9 @@ class Bot:
         self.logs.append(log)
         out = log.open("wb")
         self._open.append(out)
-        secrets = {"STORM_SLACK_BOT": BOT_TOKEN, "STORM_SLACK_APP": APP_TOKEN, "STORM_MATTERMOST": "bot-token"}
         self.process = await asyncio.to_thread(
             subprocess.Popen, command("run"), cwd=self.haechi.folder, stdout=out, stderr=subprocess.STDOUT,
-            env={**environment(), **secrets},
+            env={**environment(), **SECRETS},
         )  # fmt: skip
         async with asyncio.timeout(READY_LIMIT_S):
             while b"Haechi answers at" not in log.read_bytes():
