@@ -29,7 +29,7 @@ def test_the_page_tells_the_kind_and_the_environment_variable_of_every_key():
         kind, default, env, meaning = page[key.path]
         assert kind == key.kind, key.path
         assert env == (key.env or ""), key.path
-        assert (default == "required") == (key.required or key.path == "sources[].path"), key.path
+        assert (default == "required") == key.required, key.path
         assert len(meaning) > 10, key.path
 
 
