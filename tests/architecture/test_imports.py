@@ -182,6 +182,7 @@ def test_bot_reaches_knowledge_through_its_door_its_types_and_its_errors_only():
         "bot.cli": ("knowledge.evaluate",),
         "bot.settings_sources": ("knowledge.sources.git_access",),  # which addresses git may be given
         "bot.operations": ("knowledge.evaluate",),
+        "bot.extraction": ("knowledge.workers",),  # its process ends with the command
         "bot.services": ("knowledge.analysis", "knowledge.embed.registry"),  # builds the adapters
     }
     wrong = {}
