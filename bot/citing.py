@@ -30,6 +30,7 @@ _CONFIRMS = re.compile(
     r"^\W*(?:네|예|맞|그렇|옳|yes\b|correct\b|right\b|that's (?:right|correct)|indeed\b|that is (?:right|correct))",
     re.IGNORECASE,
 )
+_YES_OR_NO = re.compile(r"(?:네|예|아니요|아니오|아뇨|맞습니다|그렇습니다|yes|no|correct)\s*[.,!]*", re.IGNORECASE)
 _ASSERTED = re.compile(
     r"\s?(?:입니다|이다|이에요|예요|이며|이고|임(?![가-힣])|까지|씩|을\s(?:준|받|줍|부여|지급)|"
     r"를\s(?:준|받|줍|부여|지급)|로\s(?:정|한)|됩니다|이\s(?:주어|부여))"
@@ -95,8 +96,8 @@ class EvidenceIndex:
             cited = tuple(n for n in inherited if n in self._pieces)
             text = _with_markers(text, cited)
         bare = MARKERS.sub(lambda match: " " * len(match[0]), text)
-        if not any(character.isalnum() for character in bare):
-            return Checked(text=text if not text.strip() else "", cited=(), fault=None)
+        if not any(character.isalnum() for character in bare) or _YES_OR_NO.fullmatch(bare.strip()):
+            return Checked(text=text if not text.strip() else "", cited=(), fault=None)  # what follows says it
         fault = self._fault(bare, cited, Surroundings(question=self._question, context=context))
         return Checked(text="" if fault else text, cited=() if fault else cited, fault=fault)
 

@@ -52,6 +52,8 @@ _IDENTIFIER = re.compile(
     re.ASCII,  # a Korean particle after a name is not part of it
 )
 _PARTICLES = re.compile(r"[가-힣]{1,6}")
+_RULED_OUT_AFTER = re.compile(r"\s?(?:이|가)?\s?(?:아니라|아니고|아닌\s)|\s?대신")
+_RULED_OUT_BEFORE = re.compile(r"\bnot\s$|\brather than\s$|\binstead of\s$", re.IGNORECASE)
 _NOT_NAMES = frozenset({"e.g", "i.e", "and/or", "vs", "etc", "n/a", "tcp/ip", "i/o", "ci/cd", "a.m", "p.m"})
 
 
@@ -109,7 +111,7 @@ def claims_of(sentence: str, *, is_evidence: bool = False) -> Claims:
     for pattern in (_VERSION, _IDENTIFIER):
         text = pattern.sub(take_name, text)
     return Claims(
-        quantities=tuple(quantities_of(text)),
+        quantities=tuple(q for q in quantities_of(text) if is_evidence or not _is_ruled_out(q, text)),
         dates=tuple(dates),
         times=tuple(times),
         labels=tuple(labels),
@@ -117,6 +119,14 @@ def claims_of(sentence: str, *, is_evidence: bool = False) -> Claims:
         lines=tuple(lines),
         text=text,
         spoken=spoken,
+    )
+
+
+def _is_ruled_out(quantity: Quantity, text: str) -> bool:
+    """Whether a number is named only to say that it is another one: "20일이 아니라 15일"."""
+    return (
+        _RULED_OUT_AFTER.match(text, quantity.end) is not None
+        or _RULED_OUT_BEFORE.search(text[: quantity.start][-8:]) is not None
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.compose_models import build_models
 from bot.doctor_platforms import check_platforms
 from bot.errors import ConfigError
+from bot.model_chain import ModelChain
 from bot.persona import find_persona, load_persona
 from bot.readiness import Check, check_machine, check_settings
 from bot.services import embedder_dimensions, knowledge_config, utc_now
@@ -81,6 +82,7 @@ def examine_model(config: Path | None) -> Iterator[Check]:
     if chain is None:
         yield Check(name="model", ok=False, detail="none configured", remedy="set [model], see docs/models.md")
         return
+    chain = ModelChain(chain.models[:1], num_ctx=chain.num_ctx)  # a verdict on a fallback would mislead
     with asyncio.Runner() as runner:
         results: list[ProbeResult] = []
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from bot.claims import Claims, claims_of, squeeze
 from bot.content_words import WordBag, bag_of, content_words
@@ -16,6 +17,7 @@ from bot.quantities import Quantity, plain
 from bot.row_binding import ABSENT, Surroundings, number_fault, text_fault
 from bot.sanitising import addresses_of
 
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?[=:]\s*(\d[\d_]*(?:\.\d+)?)\b")
 _SEGMENT = re.compile(r"\n+|[;。]\s*|(?<=[^\d])[.]\s+|,\s+|(?<=[가-힣](?:며|고))\s+|\s(?=and\s)")
 
 
@@ -57,6 +59,7 @@ class EvidencePiece:
         self.squeezed = squeeze(text)
         self._lowered = re.sub(r"\s+", " ", plain(text)).lower()
         self._labels = frozenset(name for label in self.claims.labels for name in label)
+        self._assigned = _assignments(text) if evidence.is_code else {}
         self._segments = [
             _Segment(claims.quantities, bag_of(part)) for part, claims in _segments(text, evidence.is_code)
         ]
@@ -115,13 +118,23 @@ class EvidencePiece:
         if all(q.contradicts_bound(quantity) for _, q in holding):
             return f"the limit at {quantity.value:f}{quantity.unit or ''} is another one in the evidence"
         if self.is_code:
-            return None
+            return self._assignment_fault(quantity, claims)
         return self._parallel_fault(quantity, claims, [s for s, _ in holding])
+
+    def _assignment_fault(self, quantity: Quantity, claims: Claims) -> str | None:
+        """What is wrong when the number belongs to another constant than the one that the claim names beside it."""
+        around = _words_around(quantity, claims, claims.spoken)
+        named = {name for name in self._assigned if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", around)}
+        if not named or any(quantity.value in self._assigned[name] for name in named):
+            return None
+        if not any(quantity.value in values for values in self._assigned.values()):
+            return None
+        return f"{min(named)} has another value in the evidence"
 
     def _parallel_fault(self, quantity: Quantity, claims: Claims, holding: Sequence[_Segment]) -> str | None:
         """What is wrong when the words of the claim stand beside another amount of the same kind in a parallel clause:
         "본인 결혼은 5일, 자녀 결혼은 1일" does not confirm five days for a child's wedding."""
-        words = content_words(_words_around(quantity, claims))
+        words = content_words(_words_around(quantity, claims, claims.text))
         if not words:
             return None
         right = max((frozenset(w for w in words if s.bag.holds(w)) for s in holding), key=len)
@@ -136,15 +149,15 @@ class EvidencePiece:
         return None
 
 
-def _words_around(quantity: Quantity, claims: Claims) -> str:
+def _words_around(quantity: Quantity, claims: Claims, text: str) -> str:
     """The stretch of the claim between two commas in which the amount stands."""
     start = 0
-    for match in _SEGMENT.finditer(claims.text):
+    for match in _SEGMENT.finditer(claims.spoken):
         if match.end() <= quantity.start:
             start = match.end()
         elif match.start() >= quantity.end:
-            return claims.text[start : match.start()]
-    return claims.text[start:]
+            return text[start : match.start()]
+    return text[start:]
 
 
 def _segments(text: str, is_code: bool) -> list[tuple[str, Claims]]:
@@ -152,6 +165,14 @@ def _segments(text: str, is_code: bool) -> list[tuple[str, Claims]]:
     parts = text.splitlines() if is_code else _SEGMENT.split(_prose(text))
     read = [(part, claims_of(part, is_evidence=True)) for part in parts if part.strip()]
     return [(part, claims) for part, claims in read if claims.quantities]
+
+
+def _assignments(text: str) -> dict[str, set[Decimal]]:
+    """Names of code with the numbers that they are set to: "MAX_ATTEMPTS = 3"."""
+    found: dict[str, set[Decimal]] = {}
+    for name, number in _ASSIGNED.findall(text):
+        found.setdefault(name, set()).add(Decimal(number.replace("_", "")).normalize())
+    return found
 
 
 def _prose(text: str) -> str:

@@ -16,7 +16,7 @@ _NEGATIVE = re.compile(
     r"합니다|하며|하고|됩니다|된다|함|다)|"
     r"못\s?(?:한다|합니다|함|하며)|안\s?(?:된다|됩니다|됨|되며)|(?:금지|제외|불가|불허|미지급|"
     r"불인정|면제)(?:한다|합니다|된다|됩니다|됨|함|하며|"
-    r"되며|이다|입니다|하다)?|불가능(?:하다|합니다|함)?|아닙니다|아니다)\s*[)\].!?\"'」』]*\s*$"
+    r"되며|이다|입니다|하다|되어\s?있습니다|되어\s?있다|돼\s?있습니다|돼\s?있어요)?|불가능(?:하다|합니다|함)?|아닙니다|아니다)\s*[)\].!?\"'」』]*\s*$"
 )
 _ENGLISH_VERB = re.compile(
     r"\b(?:can|may|must|shall|will|should|do|does|did|is|are|was|were)(?:\s?not|n't)?\s+(?:be\s+|not\s+)?([a-z]{3,})|"
@@ -31,10 +31,14 @@ _NEGATIVE_ENGLISH = re.compile(
 )
 # verbs of permission and of inclusion: those that affirm and those that deny stand for the same question
 _OPPOSITES = (
-    (re.compile(r"(?:허용|허가|허락|금지|불허|불가|가능|불가능)\S*$"), "허용"),
-    (re.compile(r"(?:포함|제외)\S*$"), "포함"),
+    (re.compile(r"(?:허용|허가|허락|금지|불허|불가|가능|불가능)\S*(?:\s있\S*)?$"), "허용"),
+    (re.compile(r"(?:포함|제외)\S*(?:\s있\S*)?$"), "포함"),
     (re.compile(r"(?:지급|미지급)\S*$"), "지급"),
     (re.compile(r"(?:인정|불인정)\S*$"), "인정"),
+)
+# "…없다”라고 되어 있습니다": what is reported decides
+_REPORTED = re.compile(
+    r"[”\"'’」]?\s?(?:이라고|라고|(?<=다)고)\s?(?:(?:되어|규정|정하|정해|명시|나와|적혀|적고|말하|합니다|한다)[가-힣\s]*)?[.!?]?\s*$"
 )
 _SHARED = 0.6
 _TOPIC_SHARED = 0.5
@@ -51,13 +55,12 @@ class Clause:
     bag: WordBag
     is_denied: bool
     predicate: str
-    last_words: tuple[str, ...]
 
 
 def clauses_of(text: str) -> list[Clause]:
     """The clauses of a text that hold telling words."""
     return [
-        Clause(piece, words, bag, is_denied(piece), predicate_of(piece), words[-2:])
+        Clause(piece, words, bag, is_denied(piece), predicate_of(piece))
         for line in text.splitlines()
         for bag in [bag_of(line)]  # what a clause is about stands in an earlier one of its line
         for piece in split_clauses(line)
@@ -75,7 +78,7 @@ def split_clauses(text: str) -> Iterator[str]:
 def is_denied(clause: str) -> bool:
     """Whether the clause ends in a denial."""
     if is_korean(clause):
-        return _NEGATIVE.search(clause) is not None
+        return _NEGATIVE.search(_REPORTED.sub("", clause)) is not None
     return len(_NEGATIVE_ENGLISH.findall(clause)) % 2 == 1
 
 
@@ -122,8 +125,8 @@ def _meet(piece: str, predicate: str, clause: Clause) -> bool:
     if predicate == theirs:
         return True
     if "허용" in (predicate, theirs):
-        words, deed = (clause.last_words, predicate) if theirs == "허용" else (content_words(piece)[-2:], theirs)
-        return any(word[:2] == deed[:2] for word in words)
+        text, deed = (clause.text, predicate) if theirs == "허용" else (piece, theirs)
+        return deed[:2] in text
     return False
 
 
@@ -132,6 +135,7 @@ def predicate_of(clause: str) -> str:
     if not is_korean(clause):
         found = _ENGLISH_VERB.search(clause)
         return latin_stem(found[1] or found[2]) if found else ""
+    clause = _REPORTED.sub("", clause)
     for pattern, root in _OPPOSITES:
         if pattern.search(clause.rstrip(" .!?)")[-12:]):
             return root

@@ -6,7 +6,8 @@ import pytest
 
 from tests.unit.bot.model_outputs import Output, reaching, read_outputs
 
-OUTPUTS = [*read_outputs("model_outputs.tsv"), *read_outputs("model_outputs_other_style.tsv")]
+TABLES = ("model_outputs.tsv", "model_outputs_other_style.tsv", "model_outputs_third.tsv")
+OUTPUTS = [output for table in TABLES for output in read_outputs(table)]
 BAD = [output for output in OUTPUTS if output.kind == "bad"]
 GOOD = [output for output in OUTPUTS if output.kind == "good"]
 MOST_REFUSED = 0.03  # of the good ones
