@@ -120,6 +120,7 @@ class SlackPlatform:
         """Goes on until `close`; connections and tokens that fail are tried again inside and shown by `check`."""
         self._intake.receive = receive
         self._listener = asyncio.current_task()
+        self._api.reopen()
         self._ended.clear()
         try:
             await self._watch.run()
@@ -130,7 +131,7 @@ class SlackPlatform:
                 await self._reading.flush(now=True)
             finally:
                 await asyncio.gather(*self._courtesies, return_exceptions=True)
-                await self._api.close()
+                await self._api.close(for_good=True)
                 self._ended.set()
 
     async def take_request(self, body: str, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:

@@ -57,6 +57,7 @@ class SlackApi:
         self._retry_pause_s = retry_pause_s
         self._retries = retries
         self._session: aiohttp.ClientSession | None = None
+        self._closed = False
         self._clients: dict[Patience, AsyncWebClient] = {}
 
     async def call(self, method: str, *, patience: Patience = "repeat", **arguments: Any) -> AsyncSlackResponse:
@@ -112,7 +113,13 @@ class SlackApi:
                     return None if len(data) > limit_bytes else data
         raise PlatformError("Slack sends the file from place to place.")
 
-    async def close(self) -> None:
+    def reopen(self) -> None:
+        """Takes calls again after `close(for_good=True)`."""
+        self._closed = False
+
+    async def close(self, *, for_good: bool = False) -> None:
+        """Ends the session. For good: a straggler's call raises instead of opening another one that nobody closes."""
+        self._closed = self._closed or for_good
         session, self._session = self._session, None
         self._clients.clear()
         if session is not None:
@@ -127,6 +134,8 @@ class SlackApi:
         return same or (wanted.scheme == "https" and wanted.hostname in also)
 
     def _open(self) -> aiohttp.ClientSession:
+        if self._closed:
+            raise PlatformError("The connection to Slack is closed, because the bot is stopping.")
         if self._session is None or self._session.closed:
             self._session = aiohttp.ClientSession(
                 timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=self._timeout_s / 2), trust_env=True
