@@ -9,10 +9,12 @@ from typing import Any
 from knowledge.errors import KnowledgeError
 from knowledge.extract import extract
 from knowledge.extract.limits import ExtractionLimits, LimitedProcess
+from knowledge.extract.sniff import sniff
 from knowledge.types import MAX_FILE_BYTES, Block, Extraction
 
 TIME_LIMIT_S = 600.0
 MEMORY_LIMIT_MB = 2_000
+SMALL_BYTES = 30_000
 
 
 def extract_file(
@@ -38,6 +40,12 @@ def extract_file(
         wall_setting="--time-limit-s",
         memory_setting="--memory-limit-mb",
     )
+    if len(content) <= SMALL_BYTES and _is_text(content, file.name):
+        # too little plain text to run away, and a process would take longer to start than to read it
+        try:
+            return extraction_form(str(file), extract(content, name=file.name))
+        except KnowledgeError as error:
+            return failed_extraction_form(str(file), str(error))
     process = LimitedProcess(_extract, describe=lambda task: task[0], limits=limits)
     try:
         return extraction_form(str(file), process.run((file.name, content)))
@@ -45,6 +53,13 @@ def extract_file(
         return failed_extraction_form(str(file), str(error))
     finally:
         process.close()
+
+
+def _is_text(content: bytes, name: str) -> bool:
+    try:
+        return sniff(content, name=name).format == "text"
+    except KnowledgeError:
+        return False
 
 
 def _extract(task: tuple[str, bytes]) -> Extraction:
