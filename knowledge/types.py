@@ -238,7 +238,7 @@ class Verdict:
     decision: Decision
     reason: str
     probability: float | None = None  # that the evidence answers the question, 0..1; None when uncalibrated
-    missing: tuple[str, ...] = ()  # telling words of the question that no leading evidence mentions, as they are written
+    missing: tuple[str, ...] = ()  # telling words of the question that no leading evidence mentions, as written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
