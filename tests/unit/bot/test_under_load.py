@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -17,19 +18,41 @@ from tests.unit.bot.times import Clock, counting_ids
 MENTIONS = 50
 SIGN_WITHIN_S = 2.0
 LONGEST_BLOCK_S = 0.1
+BEAT_S = 0.005
 
 
 class Heartbeat:
-    """Beats on the event loop; `longest_s` is the longest time that a beat came late."""
+    """Beats on the event loop: how late the latest beat came, and how long the loop's thread worked between two."""
 
     def __init__(self) -> None:
-        self.longest_s = 0.0
+        self.latest_s = 0.0
+        self.busiest_s = 0.0
 
-    async def run(self, every_s: float = 0.005) -> None:
+    async def run(self) -> None:
         while True:
+            before, worked = time.perf_counter(), time.thread_time()
+            await asyncio.sleep(BEAT_S)
+            self.latest_s = max(self.latest_s, time.perf_counter() - before - BEAT_S)
+            self.busiest_s = max(self.busiest_s, time.thread_time() - worked)
+
+
+class Noise(threading.Thread):
+    """Beats in a thread that has nothing else to do: what this machine makes late that is no fault of the loop."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.latest_s = 0.0
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        while not self._ended.is_set():
             before = time.perf_counter()
-            await asyncio.sleep(every_s)
-            self.longest_s = max(self.longest_s, time.perf_counter() - before - every_s)
+            self._ended.wait(BEAT_S)
+            self.latest_s = max(self.latest_s, time.perf_counter() - before - BEAT_S)
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
 
 
 class TimedPlatform(FakePlatform):
@@ -55,9 +78,10 @@ async def test_fifty_mentions_at_once_all_see_a_sign_of_life_and_the_loop_is_nev
     hold = asyncio.Event()  # a model that has not answered by the end has taken longer than any 20 s
     model = FakeChatModel(otherwise=FakeReply(pieces=("NO_ANSWER",), hold=hold))
     platform = TimedPlatform(new_id=counting_ids())
-    heartbeat = Heartbeat()
+    heartbeat, noise = Heartbeat(), Noise()
     company.knowledge.warm_up()
     async with ChatLine(company, store, platform, model=model, at_once=64, patience_s=0.2).running() as line:
+        noise.start()
         beating = asyncio.create_task(heartbeat.run())
         asked_at: dict[str, float] = {}
 
@@ -71,9 +95,11 @@ async def test_fifty_mentions_at_once_all_see_a_sign_of_life_and_the_loop_is_nev
         await until(lambda: len(platform.reacted_at) == MENTIONS)
         await until(lambda: len(model.asked) == MENTIONS)
         beating.cancel()
+        noise.end()
         late = max(platform.reacted_at[name] - asked_at[name] for name in asked_at)
         hold.set()
         await line.settled()
     assert late < SIGN_WITHIN_S
-    assert heartbeat.longest_s < LONGEST_BLOCK_S
+    assert heartbeat.busiest_s < LONGEST_BLOCK_S
+    assert heartbeat.latest_s - noise.latest_s < LONGEST_BLOCK_S
     assert len(platform.posts) == MENTIONS
