@@ -101,6 +101,15 @@ class EvidenceIndex:
         fault = self._fault(bare, cited, Surroundings(question=self._question, context=context))
         return Checked(text="" if fault else text, cited=() if fault else cited, fault=fault)
 
+    def holding_code(self, block: str) -> int | None:
+        """The number of the piece of code that holds every line of a fenced block; None when none does."""
+        lines = [squeeze(line) for line in block.strip().splitlines()[1:-1]]
+        lines = [line for line in lines if line and line not in ("...", "…")]
+        for number, piece in self._pieces.items():
+            if piece.is_code and lines and all(line in piece.squeezed for line in lines):
+                return number
+        return None
+
     def sanitise(self, text: str) -> str:
         """`text` without links, images, HTML and mentions that the evidence does not hold."""
         return sanitised(text, self._addresses)

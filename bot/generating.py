@@ -33,6 +33,7 @@ from knowledge.types import ScoredChunk
 
 Release = Callable[[str], Awaitable[None]]
 
+_FENCE = "```"
 MOST_REPEATS = 3  # a model that says the same over and over is stopped
 _DECLINES = re.compile(
     r"(?:근거|자료|문서|정보|규정|내용|증거|evidence)[가-힣A-Za-z\s]*(?:에서|에는|에|으로는|이|가|"
@@ -109,6 +110,7 @@ class Writer:
         self._release = release
         self._held: list[str] = []  # leads, and sentences whose marker may stand at the end of their paragraph
         self._context = ""
+        self._code = ""  # of a code block that is not whole yet
         self._said: set[str] = set()
         self._repeats = 0
 
@@ -131,6 +133,7 @@ class Writer:
         """The sentence that failed and why, when it is to be written anew."""
         reader = SentenceReader()
         self._held.clear()
+        self._code = ""
         try:
             # what every adapter gives is an async generator, which alone can be closed at once
             pieces = cast(AsyncGenerator[str], model.stream(turns, waiting=waiting))
@@ -155,6 +158,8 @@ class Writer:
 
     async def _take(self, sentence: str) -> tuple[str, str] | None:
         """Keeps the sentence, holds it, or gives it back with its fault."""
+        if self._code or sentence.lstrip().startswith(_FENCE):
+            return await self._take_code(sentence)
         if NO_ANSWER in sentence:
             self.result.declined = True
             return None
@@ -178,9 +183,24 @@ class Writer:
                 return None
         if checked.fault is not None:
             return self._refuse(sentence, checked.fault)
+        if not checked.text.strip():
+            return None
         held_fault = await self._release_held(marked_numbers(checked.text))
         await self._keep(checked, squeezed)
         return held_fault
+
+    async def _take_code(self, part: str) -> tuple[str, str] | None:
+        """Collects a code block; a whole one is kept when all of its lines stand in one piece of evidence."""
+        self._code += part
+        if self._code.count(_FENCE) < 2:
+            return None
+        block, self._code = self._code, ""
+        number = self._index.holding_code(block)
+        if number is None:
+            return self._refuse(block, "shows code that does not stand in the evidence")
+        marker = "" if number in self.result.cited else f"\n[{number}]\n"
+        await self._keep(Checked(text=f"{block}{marker}", cited=(number,), fault=None), squeeze(block))
+        return None
 
     async def _end_of_line(self, blank: str) -> tuple[str, str] | None:
         """A line ended: sentences that still wait for a marker will get none."""
