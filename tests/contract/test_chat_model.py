@@ -182,7 +182,7 @@ async def test_a_model_that_never_starts_is_a_timeout(stage):
 
 async def test_a_model_that_is_not_installed_is_named_with_the_remedy(stage):
     model = stage.not_installed()
-    with pytest.raises(ModelNotInstalled, match="have the model nope"):
+    with pytest.raises(ModelNotInstalled, match="model nope"):
         await collected(model)
     status = await model.check()
     assert (status.name, status.state) == ("model", "down")
