@@ -7,8 +7,9 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from bot.answering import Outcome
-from bot.types import Citation
+from bot.types import Citation, Job
 from knowledge.types import (
+    Building,
     Caller,
     Chunk,
     DocumentSummary,
@@ -112,11 +113,46 @@ def status_form(
                 "embedder": list(status.embedders),
                 "calibrated": status.calibrated,
                 "problem": status.problem,
+                "parts": status.parts,
+                "building": building_form(status.building),
             }
             for status in statuses
         ],
         "tools": [{"name": tool.name, "state": tool.state, "detail": tool.detail} for tool in tools],
         "platforms": [{"name": item.name, "state": item.state, "detail": item.detail} for item in platforms],
+    }
+
+
+def building_form(building: Building | None) -> dict[str, Any] | None:
+    """The generation that is built beside the shown one, with how far it has got."""
+    if building is None:
+        return None
+    return {
+        "documents": building.documents,
+        "of_documents": building.of_documents,
+        "chunks": building.chunks,
+        "pending": dict(building.pending),
+        "complete": building.complete,
+        "embedder": list(building.embedders),
+        "since": building.since.isoformat(),
+    }
+
+
+def job_form(job: Job, step: Progress | None) -> dict[str, Any]:
+    """One of the jobs of `jobs --json`; `progress` while it runs."""
+    return {
+        "job": job.number,
+        "source": job.source,
+        "force": job.force,
+        "state": job.state,
+        "requested_by": list(job.requested_by),
+        "requested_at": job.requested_at.isoformat(),
+        "started_at": job.started_at.isoformat() if job.started_at else None,
+        "finished_at": job.finished_at.isoformat() if job.finished_at else None,
+        "duration_s": job.duration_s,
+        "counts": dict(job.counts) if job.counts is not None else None,
+        "reason": job.reason,
+        "progress": progress_form(step) if step is not None and job.state == "running" else None,
     }
 
 

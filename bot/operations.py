@@ -7,10 +7,10 @@ give the same result.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,12 +18,22 @@ from bot import json_forms
 from bot.answering import Answering
 from bot.control import Report
 from bot.errors import BotError
+from bot.jobs import JobQueue
 from bot.model_chain import ModelPool
 from bot.query_log import QueryLog
 from bot.readiness import PlatformStates, no_platforms
 from bot.routing import route, search_text
 from knowledge.api import Knowledge
-from knowledge.errors import NotFound, UnknownSource
+from knowledge.errors import (
+    Busy,
+    CatalogCorrupt,
+    KnowledgeError,
+    NewerData,
+    NotFound,
+    SourceMissing,
+    StorageFull,
+    UnknownSource,
+)
 from knowledge.masking import mask
 from knowledge.types import Evidence, EvidenceKind, FailedItem, Progress, Scope, SyncReport
 
@@ -33,6 +43,10 @@ if TYPE_CHECKING:
 PROGRESS_INTERVAL_S = 0.1
 
 Parameters = Mapping[str, Any]
+ScheduleStates = Callable[[], Mapping[str, Mapping[str, Any]]]
+MAX_JOBS = 200
+
+_CONCERN_ALL = (StorageFull, CatalogCorrupt, NewerData, Busy)  # every other source would meet the same
 
 
 class KnowledgeOperations:
@@ -45,6 +59,7 @@ class KnowledgeOperations:
         answering: Answering,
         query_log: QueryLog,
         models: ModelPool,
+        queue: JobQueue,
         source_names: tuple[str, ...],
         default_top_k: int,
     ) -> None:
@@ -54,9 +69,9 @@ class KnowledgeOperations:
         self._models = models
         self._source_names = source_names
         self._default_top_k = default_top_k
-        self._syncing = asyncio.Lock()
+        self.queue = queue
         self.platform_states: PlatformStates = no_platforms  # of the running bot; put here when it runs
-        self.last_progress: Progress | None = None  # of the running sync
+        self.schedule_states: ScheduleStates = dict  # source -> how it is kept up to date, of the running bot
         self._methods: Mapping[str, Callable[[Parameters, Report], Awaitable[dict[str, Any]]]] = {
             "search": self._search,
             "ask": self._ask,
@@ -64,6 +79,8 @@ class KnowledgeOperations:
             "read": self._read,
             "ingest": self._ingest,
             "status": self._status,
+            "jobs": self._jobs,
+            "cancel_job": self._cancel_job,
             "eval": self._evaluate,
             "calibrate": self._calibrate,
         }
@@ -115,22 +132,80 @@ class KnowledgeOperations:
     async def _status(self, params: Parameters, report: Report) -> dict[str, Any]:
         statuses = await asyncio.to_thread(self._knowledge.status, scope=self._scope(params))
         tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
-        return json_forms.status_form(statuses, tools, await self.platform_states())
+        form = json_forms.status_form(statuses, tools, await self.platform_states())
+        schedule = self.schedule_states()
+        for source in form["sources"]:
+            source["schedule"] = schedule.get(source["source"])
+        return form
 
     async def _ingest(self, params: Parameters, report: Report) -> dict[str, Any]:
         sources = [str(name) for name in dict.fromkeys(params.get("sources") or ())]
         for name in sources:
             self._require_source(name)
-        if self._syncing.locked():
-            names = ", ".join(sources)
-            report({"source": names, "stage": "waiting", "done": 0, "total": None, "detail": "another sync"})
-        async with self._syncing:
-            return await self._sync(
-                report,
-                sources=sources or None,
-                dry_run=bool(params.get("dry_run")),
-                force=bool(params.get("force")),
-            )
+        by, force = str(params.get("by") or "command line"), bool(params.get("force"))
+        if params.get("dry_run"):
+            return await self._reported(await self._preview(sources or list(self._source_names), force=force))
+        if not sources:
+            await asyncio.to_thread(self._knowledge.maintenance.remove_unconfigured)
+        throttle = _Throttle()
+
+        def progress(step: Progress) -> None:
+            if throttle.lets_through(step):
+                report(json_forms.progress_form(step))
+
+        async def carry_out(source: str) -> SyncReport | KnowledgeError:
+            if self.queue.is_busy(source):
+                report({"source": source, "stage": "waiting", "done": 0, "total": None, "detail": "another sync"})
+            try:
+                job, result = await self.queue.carry_out(source, by=by, force=force, progress=progress)
+            except KnowledgeError as error:
+                return error
+            if job.state == "cancelled" and by not in (job.reason or ""):
+                problem = f"The sync was {job.reason}; what was finished is kept"
+                return _problem_report(source, problem) if result is None else replace(result, problem=problem)
+            return result if result is not None else _problem_report(source, job.reason or "it did not begin")
+
+        work = [asyncio.create_task(carry_out(source)) for source in sources or self._source_names]
+        try:
+            outcomes = await asyncio.gather(*work)
+        except asyncio.CancelledError:
+            await asyncio.wait(work)
+            report({"source": "", "stage": "stopped", "done": 0, "total": None, "detail": ""})
+            raise
+        return await self._reported(_reports(sources or self._source_names, outcomes))
+
+    async def _preview(self, sources: Sequence[str], *, force: bool) -> list[SyncReport]:
+        """What syncs would do. When this is cancelled the thread is asked to stop, and waited for."""
+        stop = Event()
+        work = asyncio.ensure_future(
+            asyncio.to_thread(self._knowledge.sync, sources=sources, dry_run=True, force=force, should_stop=stop.is_set)
+        )
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait({work})
+            raise
+
+    async def _reported(self, reports: Sequence[SyncReport]) -> dict[str, Any]:
+        statuses = await asyncio.to_thread(self._knowledge.status, scope=Scope.everything())
+        failing = {status.source: status.failed for status in statuses}
+        return {
+            "sources": [
+                json_forms.report_form(with_still_failing(item, failing.get(item.source, ()))) for item in reports
+            ]
+        }
+
+    async def _jobs(self, params: Parameters, report: Report) -> dict[str, Any]:
+        limit = min(MAX_JOBS, int(params.get("limit") or 20))
+        return {"jobs": [json_forms.job_form(job, step) for job, step in await self.queue.recent(limit)]}
+
+    async def _cancel_job(self, params: Parameters, report: Report) -> dict[str, Any]:
+        number = int(params["number"])
+        job = await self.queue.cancel(number, by=str(params.get("by") or "command line"))
+        if job is None:
+            raise BotError(f"No job {number} waits or runs; `haechi jobs` shows those that do.")
+        return {"job": json_forms.job_form(job, None)}
 
     async def _evaluate(self, params: Parameters, report: Report) -> dict[str, Any]:
         """Asks every question of a file, each within its source, and gives the scores by type of question."""
@@ -155,39 +230,6 @@ class KnowledgeOperations:
         outcomes = await asyncio.to_thread(self._knowledge.calibrate, Path(str(params["file"])))
         return {"kinds": [json_forms.calibration_form(outcome) for outcome in outcomes]}
 
-    async def _sync(self, report: Report, **options: Any) -> dict[str, Any]:
-        """Runs the sync in a thread. When this is cancelled the thread is asked to stop, and waited for: what it has
-        finished stays, and nothing else may open the folder before it has let go."""
-        loop = asyncio.get_running_loop()
-        stop = threading.Event()
-        throttle = _Throttle()
-
-        def progress(step: Progress) -> None:
-            self.last_progress = step
-            if throttle.lets_through(step):
-                loop.call_soon_threadsafe(report, json_forms.progress_form(step))
-
-        work = asyncio.ensure_future(
-            asyncio.to_thread(self._knowledge.sync, progress=progress, should_stop=stop.is_set, **options)
-        )
-        try:
-            reports = await asyncio.shield(work)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait({work})
-            if work.exception() is None:  # asked for, so that a failure during the stop is not reported as unseen
-                report({"source": "", "stage": "stopped", "done": 0, "total": None, "detail": ""})
-            raise
-        finally:
-            self.last_progress = None
-        statuses = await asyncio.to_thread(self._knowledge.status, scope=Scope.everything())
-        failing = {status.source: status.failed for status in statuses}
-        return {
-            "sources": [
-                json_forms.report_form(with_still_failing(item, failing.get(item.source, ()))) for item in reports
-            ]
-        }
-
     def _scope(self, params: Parameters) -> Scope:
         """Everything, or the one source that was named: the socket is open to the owner of the data alone."""
         source = params.get("source")
@@ -200,6 +242,26 @@ class KnowledgeOperations:
         if name not in self._source_names:
             known = ", ".join(self._source_names)
             raise UnknownSource(f"There is no source {name!r}; the configuration has {known}.")
+
+
+def _reports(names: Sequence[str], outcomes: Sequence[SyncReport | KnowledgeError]) -> list[SyncReport]:
+    """A report for every source. Raises what concerns all of them, and SourceMissing when none of them is there."""
+    errors = [outcome for outcome in outcomes if isinstance(outcome, KnowledgeError)]
+    for error in errors:
+        if isinstance(error, _CONCERN_ALL):
+            raise error
+    if errors and len(errors) == len(outcomes) and all(isinstance(error, SourceMissing) for error in errors):
+        raise errors[0]
+    return [
+        _problem_report(name, str(outcome)) if isinstance(outcome, KnowledgeError) else outcome
+        for name, outcome in zip(names, outcomes, strict=True)
+    ]
+
+
+def _problem_report(source: str, problem: str) -> SyncReport:
+    return SyncReport(
+        source=source, added=0, updated=0, deleted=0, unchanged=0, failed=(), duration_s=0.0, problem=problem
+    )
 
 
 def with_still_failing(report: SyncReport, failing: Sequence[FailedItem]) -> SyncReport:

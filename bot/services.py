@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +16,8 @@ from bot.answering import Answering
 from bot.compose_models import build_models
 from bot.control import Report
 from bot.errors import ConfigError
+from bot.job_journal import JobJournal
+from bot.jobs import JobQueue
 from bot.logging_setup import add_log_file, remove_log_file
 from bot.model_chain import ModelPool
 from bot.operations import KnowledgeOperations
@@ -28,7 +30,7 @@ from bot.store import Store
 from knowledge.analysis import analyze, analyze_query
 from knowledge.api import CodeSource, ExtractionLimits, Knowledge, KnowledgeConfig, build_source
 from knowledge.embed.registry import DEFAULT_EMBEDDERS, build_embedder
-from knowledge.types import EvidenceKind, SourceConfig
+from knowledge.types import EvidenceKind, Progress, SourceConfig, SyncReport
 
 
 def utc_now() -> datetime:
@@ -54,6 +56,8 @@ class Services:
     links: SourceLinks
     query_log: QueryLog
     operations: KnowledgeOperations
+    queue: JobQueue
+    journal: JobJournal
     readiness: Readiness
 
     async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
@@ -72,7 +76,12 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             knowledge = await asyncio.to_thread(Knowledge.open, config, clock=utc_now)
             models = build_models(settings, clock=utc_now)
             try:
-                yield _compose(settings, store, knowledge, persona, models)
+                services = _compose(settings, store, knowledge, persona, models)
+                await asyncio.to_thread(services.journal.close_open)
+                try:
+                    yield services
+                finally:
+                    await services.queue.stop()
             finally:
                 await models.close()
                 await asyncio.to_thread(knowledge.close)
@@ -104,6 +113,7 @@ def knowledge_config(settings: Settings) -> KnowledgeConfig:
         chroma_url=settings.chroma.url,
         vector_cache=settings.embedding.vector_cache,
         workers=settings.ingest.workers,
+        settle_s=settings.ingest.settle_s,
         extraction_limits=ExtractionLimits(
             wall_s=settings.ingest.file_time_limit_s,
             memory_bytes=settings.ingest.file_memory_limit_mb * 1_000_000,
@@ -138,11 +148,14 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         top_k=settings.search.top_k,
         contact=settings.answers.contact,
     )
+    journal = JobJournal(store, clock=utc_now)
+    queue = JobQueue(partial(_sync, knowledge), journal, clock=utc_now, at_once=settings.schedule.at_once)
     operations = KnowledgeOperations(
         knowledge=knowledge,
         answering=answering,
         query_log=query_log,
         models=models,
+        queue=queue,
         source_names=tuple(source.name for source in sources),
         default_top_k=settings.search.top_k,
     )
@@ -156,8 +169,22 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         links=links,
         query_log=query_log,
         operations=operations,
+        queue=queue,
+        journal=journal,
         readiness=Readiness(knowledge=knowledge, models=models, clock=utc_now),
     )
+
+
+def _sync(
+    knowledge: Knowledge,
+    source: str,
+    force: bool,
+    progress: Callable[[Progress], None],
+    should_stop: Callable[[], bool],
+) -> SyncReport:
+    """One job of the queue."""
+    (report,) = knowledge.sync(sources=[source], force=force, progress=progress, should_stop=should_stop)
+    return report
 
 
 def _permalinks(settings: Settings) -> dict[str, Permalink]:

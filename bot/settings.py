@@ -36,6 +36,7 @@ from bot.settings_check import (
 )
 from bot.settings_mattermost import MattermostSettings
 from bot.settings_models import ModelSettings
+from bot.settings_schedule import HookSettings, ScheduleSettings
 from bot.settings_secrets import read_secrets
 from bot.settings_sections import (
     AnswerSettings,
@@ -86,6 +87,8 @@ class Settings(BaseSettings):
     log: LogSettings = Field(default_factory=LogSettings)
     slack: SlackSettings = Field(default_factory=SlackSettings)
     mattermost: MattermostSettings = Field(default_factory=MattermostSettings)
+    schedule: ScheduleSettings = Field(default_factory=ScheduleSettings)
+    hooks: HookSettings = Field(default_factory=HookSettings)
     _config_file: Path = PrivateAttr(default=Path(CONFIG_NAME))
 
     @classmethod

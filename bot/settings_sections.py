@@ -76,6 +76,7 @@ class IngestSettings(Section):
 
     workers: int = Field(default=2, ge=1, le=64)
     at_start: bool = True
+    settle_s: float = Field(default=2.0, ge=0, le=60)
     file_time_limit_s: float = Field(default=600.0, ge=1.0)
     file_memory_limit_mb: int = Field(default=2000, ge=300)
 

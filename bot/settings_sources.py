@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import model_validator
 
 from bot.settings_check import Problem, require_link_template, require_patterns, require_url
+from bot.settings_schedule import require_cron, require_every, require_timezone
 from bot.settings_sections import Section
 from knowledge.sources.git_access import has_credentials, is_loopback, scheme_of
 from knowledge.types import RemoteConfig, SourceConfig
@@ -50,6 +51,9 @@ class SourceSettings(Section):
     exclude: tuple[str, ...] = ()
     link_template: str | None = None
     host_kind: Literal["github", "gitlab", "gitea", "bitbucket", "bitbucket-server"] | None = None
+    every: str | None = None
+    cron: str | None = None
+    timezone: str | None = None
 
     SECRETS: ClassVar[tuple[str, ...]] = ("token", "app_key")
     KEY_SECRETS: ClassVar[frozenset[str]] = frozenset({"app_key"})
@@ -70,6 +74,7 @@ class SourceSettings(Section):
         require_patterns("exclude", self.exclude)
         if self.link_template is not None:
             require_link_template("link_template", self.link_template)
+        self._require_schedule()
         return self
 
     def config(self) -> SourceConfig:
@@ -105,6 +110,16 @@ class SourceSettings(Section):
             repositories=self.repositories,
             exclude_repositories=self.exclude_repositories,
         )
+
+    def _require_schedule(self) -> None:
+        if self.every is not None and self.cron is not None:
+            raise Problem("cron", "and every are both set; keep one of them")
+        if self.every is not None:
+            require_every("every", self.every)
+        if self.cron is not None:
+            require_cron("cron", self.cron)
+        if self.timezone is not None:
+            require_timezone("timezone", self.timezone)
 
     def _require_one_place(self) -> None:
         given = [key for key in _PLACES if getattr(self, key) is not None]

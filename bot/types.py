@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -189,3 +190,23 @@ class Admission:
     reason: str
     kind: Literal["message", "alert"] = "message"
     told: str | None = None
+
+
+JobState = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One sync of one source, asked for, running or over."""
+
+    number: int
+    source: str
+    force: bool
+    state: JobState
+    requested_by: tuple[str, ...]
+    requested_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    duration_s: float | None = None
+    counts: Mapping[str, int] | None = None
+    reason: str | None = None

@@ -27,6 +27,7 @@ from knowledge.page_images import PageImages
 from knowledge.passages import CodeSource as CodeSource
 from knowledge.passages import passage_of
 from knowledge.ports import Embedder, Reranker, Source, VectorIndex
+from knowledge.retrieval.frames import find_frames as find_frames
 from knowledge.sources.git_history import LineChange as LineChange
 from knowledge.sources.registry import build_source as build_source
 from knowledge.sources.registry import check_source as check_source
@@ -69,6 +70,7 @@ class KnowledgeConfig:
     chroma_url: str | None = None
     vector_cache: Path | None = None
     workers: int = 2
+    settle_s: float = 0.0  # files that were written to less than so long ago are looked at twice
     extraction_limits: ExtractionLimits = field(default_factory=ExtractionLimits)
 
     def source(self, name: str) -> SourceConfig:
@@ -311,6 +313,7 @@ class Knowledge:
         warm_up()
 
     def close(self) -> None:
+        self._syncer.close()
         self._vectors.close()
         self._cache.close()
         self._catalog.close()
@@ -377,8 +380,10 @@ class Knowledge:
         return self._calibrations
 
     def _build_source(self, config: SourceConfig) -> Source:
-        build = self._adapters.source or partial(build_source, data_dir=self._config.data_dir, clock=self._clock)
-        return build(config)
+        if self._adapters.source is not None:
+            return self._adapters.source(config)
+        data_dir, settle_s = self._config.data_dir, self._config.settle_s
+        return build_source(config, data_dir=data_dir, clock=self._clock, settle_s=settle_s)
 
     def _code_source(self, config: SourceConfig) -> CodeSource:
         source = self._build_source(config)

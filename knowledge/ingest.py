@@ -6,7 +6,7 @@ Everything that is committed stays when a run is stopped or killed; the next run
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,9 @@ from typing import Literal
 
 from knowledge.catalog import Catalog
 from knowledge.catalog_generations import Generation
-from knowledge.catalog_rows import PreparedDocument
+from knowledge.catalog_rows import KnownDocument, PreparedDocument
 from knowledge.catalog_writes import delete_document, put_document
-from knowledge.errors import KnowledgeError, NotFound, PermanentError, SourceEmpty, TransientError
-from knowledge.extract.limits import ExtractionLimits, LimitedPool
+from knowledge.errors import SourceEmpty, TransientError
 from knowledge.index.collections import collection_name
 from knowledge.index.reconcile import remove_unused_vectors
 from knowledge.index.spaces import EmbedderShelf
@@ -28,14 +27,15 @@ from knowledge.ingest_generation import (
     remove_retired,
     wanted_spaces,
 )
+from knowledge.ingest_looks import read_looks, record_looks
 from knowledge.ingest_moves import carry_moves
 from knowledge.ingest_parts import complete_parts, discover, record_parts, record_skipped
-from knowledge.ingest_plan import SyncPlan, make_plan
-from knowledge.ingest_prepare import PrepareTask, failed, failed_item, log_failure, prepare
-from knowledge.ingest_small import SmallTexts, may_be_small
+from knowledge.ingest_plan import SyncPlan, lost_most, make_plan
+from knowledge.ingest_prepare import log_failure
+from knowledge.ingest_read import DocumentReader
+from knowledge.ingest_warm import WarmReaders
 from knowledge.ports import Source, VectorIndex
-from knowledge.types import Discovery, DocumentReport, FailedItem, Progress, SourceConfig, SyncReport
-from knowledge.workers import InWorker
+from knowledge.types import Discovery, DocumentReport, FailedItem, FileLook, Progress, SourceConfig, SyncReport
 
 ProgressHook = Callable[[Progress], None]
 Stage = Literal["discover", "read", "embed", "done"]
@@ -51,8 +51,7 @@ class SyncTools:
     filler: VectorFiller
     shelf: EmbedderShelf
     clock: Callable[[], datetime]
-    workers: int
-    limits: ExtractionLimits
+    readers: WarmReaders
     ocr_folder: Path  # raw OCR, unmasked: by the file's hash, so that a scan is read once
     on_step: Callable[[str], None]
 
@@ -64,7 +63,7 @@ class _Outcome:
     problems: list[str] = field(default_factory=list)
     embedded: int = 0
     removed_ids: set[str] = field(default_factory=set)
-    vanished: set[str] = field(default_factory=set)
+    alarm: str | None = None  # what an admin has to look at, although the sync went on
     processed: set[str] = field(default_factory=set)
 
 
@@ -88,6 +87,8 @@ class SourceSync:
         self._embedders = embedders
         self._progress = progress
         self._should_stop = should_stop
+        self._looks: Mapping[str, FileLook] = {}
+        self._reader = DocumentReader(config, source, readers=tools.readers, ocr_folder=tools.ocr_folder)
 
     def run(self, *, force: bool) -> SyncReport:
         """Brings the catalog and the vectors up to date. Raises SourceMissing, StorageFull and other errors."""
@@ -97,8 +98,9 @@ class SourceSync:
         discovery = self._discover(complete_parts(self._catalog, self._config, spaces), force=force)
         generations = generations_to_write(self._catalog, self._config, spaces, now=started)
         known = {g.id: self._catalog.known_documents(g.id) for g in generations}
-        plan = make_plan(discovery, known, generations, force=force)
         outcome = _Outcome(problems=problems)
+        discovery = discovery if force else self._keep_lost(discovery, known[generations[0].id], outcome)
+        plan = make_plan(discovery, known, generations, force=force)
         plan = plan if force else self._carry_moves(plan, discovery, outcome)
         self._delete_gone(plan, outcome, moved=False)
         self._keep_revisions(plan, discovery)
@@ -106,7 +108,9 @@ class SourceSync:
         complete = not self._should_stop()
         if complete:
             self._delete_gone(plan, outcome, moved=True)
-            self._record_complete(generations, plan, discovery)
+            self._record_complete(
+                self._without_gaps(generations, known, discovery), generations, plan, discovery, outcome
+            )
         self._name_problems(discovery, outcome)
         self._remove_vectors(generations, outcome, at_least=1)
         self._embed(generations, outcome)
@@ -123,7 +127,7 @@ class SourceSync:
         generation = shown or [_nothing_yet(self._config.name)]
         plan = make_plan(discovery, known or {generation[0].id: {}}, generation, force=force)
         outcome = _Outcome()
-        for prepared in self._prepared(plan, discovery.revision, outcome):
+        for prepared in self._prepared(plan, discovery.revision):
             outcome.documents.append(_document_report(prepared, plan))
             if prepared.status == "failed":
                 outcome.failed.append(FailedItem(uri=prepared.uri, reason=prepared.reason or ""))
@@ -135,14 +139,16 @@ class SourceSync:
 
     def _discover(self, known: Mapping[str, str], *, force: bool) -> Discovery:
         """What the source holds. Raises SourceEmpty when that would remove all its documents, unless `force`."""
+        self._looks = read_looks(self._catalog, self._config.name) if self._config.kind == "documents" else {}
         discovery = discover(
             self._source,
             known=known,
+            looks=self._looks,
             force=force,
             progress=partial(self._report_progress, "discover"),
             should_stop=self._should_stop,
         )
-        if discovery.items or discovery.kept_prefixes or force:
+        if discovery.items or discovery.kept_prefixes or discovery.held or force:
             return discovery
         name = self._config.name
         shown = [g for g in self._catalog.generations(name) if g.state == "active"]
@@ -152,6 +158,32 @@ class SourceSync:
                 f"include and exclude say; run `haechi ingest --source {name} --force` if it is meant to be empty"
             )
         return discovery
+
+    def _keep_lost(self, discovery: Discovery, known: Mapping[str, KnownDocument], outcome: _Outcome) -> Discovery:
+        """Keeps what a folder has lost when that is most of it; a commit of a repository is what somebody decided."""
+        lost = lost_most(discovery, known) if self._config.kind == "documents" else frozenset()
+        if not lost:
+            return discovery
+        name = self._config.name
+        outcome.alarm = (
+            f"{len(lost)} of {len(known)} documents of {self._config.place} are suddenly gone, so they are kept: check "
+            f"that everything is mounted; run `haechi ingest --source {name} --force` if they were meant to go"
+        )
+        outcome.problems.append(outcome.alarm)
+        return replace(discovery, held=discovery.held | lost)
+
+    def _without_gaps(
+        self,
+        generations: Sequence[Generation],
+        known: Mapping[int, Mapping[str, KnownDocument]],
+        discovery: Discovery,
+    ) -> list[Generation]:
+        """The generations that now hold everything: one that is built must not take over while a document is shown
+        that could not be read for it."""
+        shown = known[generations[0].id]
+        unread = discovery.held | self._reader.vanished
+        owed = {uri for uri in shown if uri in unread or uri.startswith(discovery.kept_prefixes)}
+        return [g for g in generations if g.state == "active" or not owed - known[g.id].keys()]
 
     def _carry_moves(self, plan: SyncPlan, discovery: Discovery, outcome: _Outcome) -> SyncPlan:
         if self._config.kind != "repository" or not plan.moved:
@@ -173,62 +205,12 @@ class SourceSync:
 
     def _read(self, plan: SyncPlan, revision: str, outcome: _Outcome) -> None:
         total = len(plan.to_read)
-        for done, prepared in enumerate(self._prepared(plan, revision, outcome), start=1):
+        for done, prepared in enumerate(self._prepared(plan, revision), start=1):
             self._write(plan, prepared, outcome)
             self._report_progress("read", done, total, prepared.uri)
 
-    def _prepared(self, plan: SyncPlan, revision: str, outcome: _Outcome) -> Iterator[PreparedDocument]:
-        """Prepared documents as they are done; what has gone meanwhile is left out."""
-        unfetched: list[PreparedDocument] = []
-        small = may_be_small(plan.to_read, self._config.kind)
-        runner = SmallTexts(self._limited_pool) if small else self._limited_pool()
-        try:
-            tasks = self._tasks(plan, revision, outcome, unfetched)
-            for task, result in runner.run(tasks, should_stop=self._should_stop):
-                yield from _taken_from(unfetched)
-                yield result if isinstance(result, PreparedDocument) else failed(task, _reason(task.uri, result))
-            yield from _taken_from(unfetched)
-        finally:
-            runner.close()
-
-    def _limited_pool(self) -> LimitedPool[PrepareTask, PreparedDocument]:
-        return LimitedPool(
-            InWorker(prepare),
-            describe=lambda task: task.uri,
-            workers=self._tools.workers,
-            limits=self._tools.limits,
-        )
-
-    def _tasks(
-        self, plan: SyncPlan, revision: str, outcome: _Outcome, unfetched: list[PreparedDocument]
-    ) -> Iterator[PrepareTask]:
-        for item in plan.to_read:
-            version = (item.revision or revision) if self._config.kind == "repository" else item.content_hash
-            try:
-                content = self._source.fetch(item.uri)
-            except PermanentError as error:
-                if isinstance(error, NotFound) and self._config.kind == "documents":
-                    outcome.vanished.add(item.uri)
-                    continue  # a commit never changes: what is not in it any more is damaged, not deleted
-                unfetched.append(
-                    failed_item(
-                        source=self._config.name,
-                        uri=item.uri,
-                        content_hash=item.content_hash,
-                        revision=version,
-                        reason=str(error),
-                    )
-                )
-                continue
-            yield PrepareTask(
-                source=self._config.name,
-                kind=self._config.kind,
-                uri=item.uri,
-                content_hash=item.content_hash,
-                revision=version,
-                content=content,
-                ocr_folder=self._tools.ocr_folder,
-            )
+    def _prepared(self, plan: SyncPlan, revision: str) -> Iterator[PreparedDocument]:
+        return self._reader.prepared(plan, revision, should_stop=self._should_stop)
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -266,15 +248,23 @@ class SourceSync:
             with self._catalog.transaction() as connection:
                 connection.executemany("UPDATE documents SET revision = ? WHERE number = ?", outdated)
 
-    def _record_complete(self, generations: Sequence[Generation], plan: SyncPlan, discovery: Discovery) -> None:
+    def _record_complete(
+        self,
+        complete: Sequence[Generation],
+        generations: Sequence[Generation],
+        plan: SyncPlan,
+        discovery: Discovery,
+        outcome: _Outcome,
+    ) -> None:
         now = self._tools.clock()
         with self._catalog.transaction() as connection:
             connection.execute(
-                "UPDATE sources SET kind = ?, revision = ?, last_sync = ?, problem = NULL WHERE name = ?",
-                (self._config.kind, discovery.revision, now.isoformat(), self._config.name),
+                "UPDATE sources SET kind = ?, revision = ?, last_sync = ?, problem = ? WHERE name = ?",
+                (self._config.kind, discovery.revision, now.isoformat(), outcome.alarm, self._config.name),
             )
-            connection.executemany("UPDATE generations SET complete = 1 WHERE id = ?", [(g.id,) for g in generations])
+            connection.executemany("UPDATE generations SET complete = 1 WHERE id = ?", [(g.id,) for g in complete])
             record_skipped(connection, self._config.name, plan.skipped, discovery.kept_prefixes)
+            record_looks(connection, self._config.name, self._looks, discovery.looks)
             record_parts(connection, generations, discovery.parts, now=now)
         self._tools.on_step("documents-complete")
 
@@ -382,18 +372,6 @@ def _document_report(prepared: PreparedDocument, plan: SyncPlan) -> DocumentRepo
         chunks=len(prepared.drafts),
         warnings=(*prepared.warnings, *reason),
     )
-
-
-def _taken_from(waiting: list[PreparedDocument]) -> Iterator[PreparedDocument]:
-    """What other threads have put there so far; they may go on putting."""
-    while waiting:
-        yield waiting.pop(0)
-
-
-def _reason(uri: str, error: object) -> str:
-    if isinstance(error, KnowledgeError):
-        return str(error)
-    return f"{uri} could not be read ({type(error).__name__}: {error}): report it, or exclude the file from the source"
 
 
 def _nothing_yet(source: str) -> Generation:

@@ -96,6 +96,7 @@ def remove_source(catalog: Catalog, source: str, *, should_stop: Callable[[], bo
         return
     with catalog.transaction() as connection:
         connection.execute("DELETE FROM skipped WHERE source = ?", (source,))
+        connection.execute("DELETE FROM file_looks WHERE source = ?", (source,))
         connection.execute("DELETE FROM sources WHERE name = ?", (source,))
 
 

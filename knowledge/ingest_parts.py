@@ -11,20 +11,21 @@ from knowledge.catalog_generations import Generation, RecordedSpace
 from knowledge.index.spaces import matches
 from knowledge.ingest_prepare import content_fingerprint
 from knowledge.ports import DiscoveryTask, RemoteSource, Source
-from knowledge.types import Discovery, Part, SkippedItem, SourceConfig
+from knowledge.types import Discovery, FileLook, Part, SkippedItem, SourceConfig
 
 
 def discover(
     source: Source,
     *,
     known: Mapping[str, str],
+    looks: Mapping[str, FileLook],
     force: bool,
     progress: Callable[[int, int | None, str], None],
     should_stop: Callable[[], bool],
 ) -> Discovery:
-    """What `source` holds; one behind a network is told what is known, and can be stopped."""
+    """What `source` holds; one behind a network or with many files is told what is known, and can be stopped."""
     if isinstance(source, RemoteSource):
-        task = DiscoveryTask(known=known, force=force, progress=progress, should_stop=should_stop)
+        task = DiscoveryTask(known=known, looks=looks, force=force, progress=progress, should_stop=should_stop)
         return source.discover_with(task)
     return source.discover()
 

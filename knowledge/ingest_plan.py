@@ -9,6 +9,8 @@ from knowledge.catalog_generations import Generation
 from knowledge.catalog_rows import KnownDocument
 from knowledge.types import Discovered, Discovery, SkippedItem
 
+FEW = 3  # so many documents must be missing before their loss is taken for an accident
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncPlan:
@@ -40,15 +42,12 @@ def make_plan(
 ) -> SyncPlan:
     """The work that makes every one of `generations` hold exactly `discovery`; the first of them is the shown one."""
     items, skipped = _distinct(discovery)
-    unlisted = discovery.kept_prefixes
     targets: dict[str, list[int]] = {}
     gone: dict[int, tuple[KnownDocument, ...]] = {}
     kept: dict[int, tuple[KnownDocument, ...]] = {}
     for generation in generations:
         documents = known[generation.id]
-        gone[generation.id] = tuple(
-            document for uri, document in documents.items() if uri not in items and not uri.startswith(unlisted)
-        )
+        gone[generation.id] = tuple(document for uri, document in documents.items() if _is_gone(uri, items, discovery))
         kept[generation.id] = tuple(
             document
             for uri, document in documents.items()
@@ -70,11 +69,34 @@ def make_plan(
         added=frozenset(uri for uri in items if uri not in shown),
         updated=frozenset(changed),
         deleted=frozenset(document.uri for document in first_gone),
-        unchanged=sum(uri in shown and uri not in changed for uri in items)
-        + sum(uri not in items and uri.startswith(unlisted) for uri in shown),
+        unchanged=_unchanged(shown, items, changed, discovery),
         skipped=tuple(skipped),
         moved=frozenset(document.uri for document in first_gone if document.content_hash in new_hashes),
     )
+
+
+def lost_most(discovery: Discovery, known: Mapping[str, KnownDocument]) -> frozenset[str]:
+    """Documents that are not there any more, when they are most of the source and more than a few: as when a mount fell
+    off. What came back under another name is not lost."""
+    items = {item.uri: item for item in discovery.items}
+    hashes = {item.content_hash for item in discovery.items}
+    lost = frozenset(
+        uri
+        for uri, document in known.items()
+        if _is_gone(uri, items, discovery) and document.content_hash not in hashes
+    )
+    return lost if len(lost) >= FEW and len(lost) * 2 > len(known) else frozenset()
+
+
+def _is_gone(uri: str, items: Mapping[str, Discovered], discovery: Discovery) -> bool:
+    return uri not in items and uri not in discovery.held and not uri.startswith(discovery.kept_prefixes)
+
+
+def _unchanged(
+    shown: Mapping[str, KnownDocument], items: Mapping[str, Discovered], changed: set[str], discovery: Discovery
+) -> int:
+    same = sum(uri in shown and uri not in changed for uri in items)
+    return same + sum(uri not in items and not _is_gone(uri, items, discovery) for uri in shown)
 
 
 def _distinct(discovery: Discovery) -> tuple[dict[str, Discovered], list[SkippedItem]]:

@@ -39,6 +39,10 @@ class Maintenance:
         with self._syncer.alone():
             return reconcile(self._catalog, self._vectors.opened(), self._cache, thorough=True)
 
+    def remove_unconfigured(self) -> None:
+        """Removes what is known of sources that the configuration does not name any more."""
+        self._syncer.remove_unconfigured()
+
     def verify(self, *, repair: bool, progress: Callable[[str], None] = lambda part: None) -> Verified:
         """What differs between catalog, keywords, cache and vectors. Raises Busy, CatalogCorrupt, ToolDown."""
         with self._syncer.alone():

@@ -10,7 +10,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from knowledge.types import Caller, Chunk, ChunkDraft, Discovery, Document, EvidenceKind, Extraction, Scope, VectorSpace
+from knowledge.types import (
+    Caller,
+    Chunk,
+    ChunkDraft,
+    Discovery,
+    Document,
+    EvidenceKind,
+    Extraction,
+    FileLook,
+    Scope,
+    VectorSpace,
+)
 
 Vectors = npt.NDArray[np.float32]
 
@@ -33,13 +44,15 @@ class DiscoveryTask:
 
     known: Mapping[str, str] = field(default_factory=dict)  # prefix -> state of the parts that are complete already
     force: bool = False  # list everything, and take what is missing for gone
+    looks: Mapping[str, FileLook] = field(default_factory=dict)  # what a folder's files were like at the last look
     progress: Callable[[int, int | None, str], None] = lambda done, total, detail: None
     should_stop: Callable[[], bool] = lambda: False
 
 
 @runtime_checkable
 class RemoteSource(Source, Protocol):
-    """A source that lies behind a network: it can be asked to stop, and holds parts that need no listing."""
+    """A source that is told what is known of it, because it lies behind a network or is large: it can be asked to
+    stop, and what provably has not changed is not read again."""
 
     def discover_with(self, task: DiscoveryTask) -> Discovery:
         """As `discover`. Raises SourceMissing, SourceEmpty, ToolDown; one part that fails is named in `parts`."""

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from knowledge.catalog import Catalog
+from knowledge.catalog_generations import Generation
 from knowledge.errors import KnowledgeError
 from knowledge.index.spaces import EmbedderShelf
 from knowledge.ingest_parts import read_parts
 from knowledge.ports import VectorIndex
-from knowledge.types import FailedItem, Scope, SourceConfig, SourceStatus, ToolStatus
+from knowledge.types import Building, FailedItem, Scope, SourceConfig, SourceStatus, ToolStatus
 
 
 def source_status(
@@ -19,7 +20,9 @@ def source_status(
 ) -> SourceStatus:
     """The state of one configured source; before its first sync everything is zero."""
     generations = catalog.active_generations(Scope.of(config.name))
-    shown = next((g for g in catalog.generations(config.name) if g.state == "active"), None)
+    living = catalog.generations(config.name)
+    shown = next((g for g in living if g.state == "active"), None)
+    built = next((g for g in living if g.state == "building"), None)
     revision, last_sync, problem = catalog.source_state(config.name)
     documents, chunks, failed = catalog.counts(shown.id) if shown is not None else (0, 0, ())
     parts = read_parts(catalog, shown.id) if shown is not None else []
@@ -40,8 +43,24 @@ def source_status(
         embedders=tuple(recorded.embedder for recorded in shown.spaces) if shown is not None else tuple(embedders),
         calibrated=is_calibrated,
         problem=problem,
-        parts=len(parts) if parts else None,
+        parts=len(parts) if parts and config.kind == "repository" else None,
+        building=_building(catalog, built, of_documents=documents) if built is not None else None,
         warned=catalog.warned(shown.id) if shown is not None and config.kind == "repository" else {},
+    )
+
+
+def _building(catalog: Catalog, generation: Generation, *, of_documents: int) -> Building:
+    documents, chunks, _ = catalog.counts(generation.id)
+    with catalog.reading() as connection:
+        row = connection.execute("SELECT created_at FROM generations WHERE id = ?", (generation.id,)).fetchone()
+    return Building(
+        documents=documents,
+        of_documents=of_documents,
+        chunks=chunks,
+        pending={space.embedder: catalog.pending_count(generation.id, space.embedder) for space in generation.spaces},
+        complete=generation.complete,
+        embedders=tuple(space.embedder for space in generation.spaces),
+        since=datetime.fromisoformat(row[0]),
     )
 
 

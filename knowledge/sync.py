@@ -1,15 +1,16 @@
-"""Syncs of several sources: one at a time, written down as jobs, with the sources that are not configured removed."""
+"""Syncs of sources, each source by one sync at a time, written down; and removing what is not configured any more."""
 
 from __future__ import annotations
 
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
+from knowledge.catalog_rows import PreparedDocument
 from knowledge.errors import (
     Busy,
     CatalogCorrupt,
@@ -19,15 +20,19 @@ from knowledge.errors import (
     StorageFull,
     ToolDown,
 )
+from knowledge.extract.limits import LimitedPool
 from knowledge.index.reconcile import remove_unused_vectors
 from knowledge.index.spaces import EmbedderShelf
 from knowledge.index.vector_cache import VectorCache
 from knowledge.ingest import SourceSync, SyncTools
 from knowledge.ingest_embed import VectorFiller
 from knowledge.ingest_generation import remove_source
+from knowledge.ingest_prepare import PrepareTask, prepare
+from knowledge.ingest_warm import WarmReaders
 from knowledge.ports import Source, VectorIndex
 from knowledge.sources.registry import mirrors_folder
 from knowledge.types import Progress, SourceConfig, SyncReport
+from knowledge.workers import InWorker
 
 if TYPE_CHECKING:
     from knowledge.api import KnowledgeConfig
@@ -46,6 +51,43 @@ def interrupted_jobs(catalog: Catalog, *, now: datetime) -> bool:
             "UPDATE jobs SET finished_at = ?, outcome = 'interrupted' WHERE finished_at IS NULL", (now.isoformat(),)
         )
     return True
+
+
+class _Running:
+    """Which sources are being synced: never one of them twice, and none while something needs a still index."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sources: set[str] = set()
+        self._is_still = False
+
+    @contextmanager
+    def sources(self, names: Sequence[str]) -> Iterator[None]:
+        """Raises Busy when one of them is being synced, or when the index must stay as it is."""
+        with self._lock:
+            taken = sorted(self._sources.intersection(names))
+            if taken or self._is_still:
+                what = f"source {taken[0]} is being synced" if taken else "the index is being checked or restored"
+                raise Busy(f"Another sync cannot begin, because {what}: wait until that has finished")
+            self._sources.update(names)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._sources.difference_update(names)
+
+    @contextmanager
+    def nothing(self) -> Iterator[None]:
+        """Raises Busy while anything is being synced."""
+        with self._lock:
+            if self._sources or self._is_still:
+                raise Busy("Another sync is running: wait until it has finished")
+            self._is_still = True
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._is_still = False
 
 
 class Syncer:
@@ -68,7 +110,8 @@ class Syncer:
         self._catalog = catalog
         self._build_source = build_source
         self._clock = clock
-        self._running = threading.Lock()
+        self._running = _Running()
+        self._readers = WarmReaders(self._new_readers)
         filler = VectorFiller(
             catalog=catalog,
             cache=cache,
@@ -84,21 +127,26 @@ class Syncer:
             filler=filler,
             shelf=shelf,
             clock=clock,
-            workers=config.workers,
-            limits=config.extraction_limits,
+            readers=self._readers,
             ocr_folder=config.data_dir / "ocr",
             on_step=on_step,
         )
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
+    def close(self) -> None:
+        """Ends the reader processes that were kept for the next sync."""
+        self._readers.close()
+
+    def _new_readers(self) -> LimitedPool[PrepareTask, PreparedDocument]:
+        return LimitedPool(
+            InWorker(prepare),
+            describe=lambda task: task.uri,
+            workers=self._config.workers,
+            limits=self._config.extraction_limits,
+        )
+
+    def alone(self) -> AbstractContextManager[None]:
         """Keeps syncs out meanwhile. Raises Busy while one is running."""
-        if not self._running.acquire(blocking=False):
-            raise Busy("Another sync is running: wait until it has finished")
-        try:
-            yield
-        finally:
-            self._running.release()
+        return self._running.nothing()
 
     def sync(
         self,
@@ -111,9 +159,9 @@ class Syncer:
     ) -> list[SyncReport]:
         """See `Knowledge.sync`."""
         configs = self._config.sources if names is None else [self._config.source(name) for name in names]
-        with self.alone():
+        with self._running.sources([config.name for config in configs]):
             if names is None and not dry_run:
-                self._remove_unconfigured(should_stop)
+                self.remove_unconfigured(should_stop)
             reports: list[SyncReport] = []
             missing: list[SourceMissing] = []
             for config in configs:
@@ -171,7 +219,8 @@ class Syncer:
             if close is not None:
                 close()
 
-    def _remove_unconfigured(self, should_stop: Callable[[], bool]) -> None:
+    def remove_unconfigured(self, should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Removes what is known of sources that the configuration does not name any more."""
         configured = {config.name for config in self._config.sources}
         for name in sorted(self._catalog.source_names() - configured):
             remove_source(self._catalog, name, should_stop=should_stop)

@@ -15,6 +15,7 @@ from knowledge.types_sources import EVIDENCE_KIND as EVIDENCE_KIND
 from knowledge.types_sources import Discovered as Discovered
 from knowledge.types_sources import Discovery as Discovery
 from knowledge.types_sources import EvidenceKind as EvidenceKind
+from knowledge.types_sources import FileLook as FileLook
 from knowledge.types_sources import Part as Part
 from knowledge.types_sources import RemoteConfig as RemoteConfig
 from knowledge.types_sources import SkippedItem as SkippedItem
@@ -320,6 +321,19 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Building:
+    """A generation that is built beside the shown one, and how far it has got."""
+
+    documents: int
+    of_documents: int  # of the shown one: as many are to come, about
+    chunks: int
+    pending: Mapping[str, int]  # embedder -> chunks whose vector is missing
+    complete: bool  # every document is in; what is missing are vectors
+    embedders: tuple[str, ...]
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
     """What is indexed of one source, how fresh it is, and what is wrong with it."""
 
@@ -338,6 +352,7 @@ class SourceStatus:
     problem: str | None = None  # why the last sync failed as a whole
     parts: int | None = None  # repositories, of a source that holds many
     warned: Mapping[str, int] = field(default_factory=dict)  # of code: what could not be parsed -> files
+    building: Building | None = None  # what will take the place of what is shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

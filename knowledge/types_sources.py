@@ -85,6 +85,19 @@ class SkippedItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileLook:
+    """What a file was like when it was hashed. Equal numbers prove equal content only when `is_settled`: the file's
+    clock had gone on since its last change, so that another change must have left another time."""
+
+    content_hash: str
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    is_settled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One repository of a source that holds many: everything whose uri begins with `prefix`.
 
@@ -108,6 +121,8 @@ class Discovery:
     items: tuple[Discovered, ...]
     skipped: tuple[SkippedItem, ...] = ()
     parts: tuple[Part, ...] = ()
+    held: frozenset[str] = frozenset()  # there, but not to be read now (half-written, a failing disk): known ones stay
+    looks: Mapping[str, FileLook] = field(default_factory=dict)  # of a folder's files, for the next discovery
 
     @property
     def kept_prefixes(self) -> tuple[str, ...]:

@@ -5,19 +5,43 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pathspec
 
-from knowledge.errors import NotFound, SourceMissing, UnreadableFile
-from knowledge.types import MAX_FILE_BYTES, Discovered, Discovery, SkippedItem
+from knowledge.errors import ContentChanged, NotFound, SourceMissing, UnreadableFile
+from knowledge.ports import DiscoveryTask
+from knowledge.sources.file_looks import Held, is_same, is_young, look_at
+from knowledge.types import MAX_FILE_BYTES, Discovered, Discovery, FileLook, Part, SkippedItem
 
 _TEMPORARY_NAMES = frozenset({"thumbs.db", "desktop.ini", ".ds_store"})
 _TEMPORARY_STARTS = ("~$", "~wrl", ".~lock.")
-_TEMPORARY_ENDS = (".tmp", ".crdownload", ".part", "~")
-_READ_BYTES = 1024 * 1024
+_DOWNLOAD_ENDS = (".part", ".partial", ".filepart", ".crdownload", ".opdownload", ".download")
+_TEMPORARY_ENDS = (*_DOWNLOAD_ENDS, ".tmp", ".temp", ".swp", "~")
+_PAUSE_STEP_S = 0.1
+_PROGRESS_EVERY = 200
+
+
+def _wait(seconds: float, should_stop: Callable[[], bool]) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and not should_stop():
+        time.sleep(min(_PAUSE_STEP_S, left))
+
+
+@dataclass(slots=True)
+class _Listing:
+    """What one discovery has found so far."""
+
+    found: dict[str, tuple[Path, os.stat_result]] = field(default_factory=dict)
+    skipped: list[SkippedItem] = field(default_factory=list)
+    unlisted: list[Part] = field(default_factory=list)
+    held: dict[str, str] = field(default_factory=dict)  # uri -> why
+    looks: dict[str, FileLook] = field(default_factory=dict)
 
 
 class FolderSource:
@@ -34,8 +58,16 @@ class FolderSource:
         exclude: Sequence[str] = (),
         *,
         data_dir: Path | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        settle_s: float = 0.0,
+        pause: Callable[[float, Callable[[], bool]], None] = _wait,
     ) -> None:
+        """A file that was written to less than `settle_s` ago is looked at again after that time."""
         self.name = name
+        self._clock = clock
+        self._settle_s = settle_s
+        self._pause = pause
+        self._hashes: dict[str, str] = {}
         self._data_dir = data_dir.resolve() if data_dir is not None else None
         self._root = root
         self._include = _patterns(include) if include else None
@@ -47,40 +79,111 @@ class FolderSource:
 
         Raises SourceMissing when the folder is not there or may not be listed.
         """
+        return self.discover_with(DiscoveryTask())
+
+    def discover_with(self, task: DiscoveryTask) -> Discovery:
+        """The same; files that provably are as they were at the last look are not read again, unless all are forced.
+
+        What is being written, or cannot be read because a disk or share fails, is held: it is neither new nor gone.
+        """
         self._require_root()
-        items: list[Discovered] = []
-        skipped: list[SkippedItem] = []
-        paths: dict[str, Path] = {}
-        for path in self._walk(self._root, skipped):
-            uri = self._uri(path)
-            reason = self._reason_to_skip(path, uri)
-            if reason is None and uri in paths:
-                reason = "another file has the same name in a different Unicode form; rename one of the two"
-            if reason is not None:
-                skipped.append(SkippedItem(uri=uri, reason=reason))
+        listing = _Listing()
+        for path in self._walk(self._root, listing):
+            self._list_file(path, listing)
+        self._wait_for_writers(listing, task)
+        self._look_at_all(listing, {} if task.force else task.looks, task)
+        listing.skipped.extend(SkippedItem(uri=uri, reason=reason) for uri, reason in listing.held.items())
+        items = [
+            Discovered(uri=uri, content_hash=look.content_hash, size_bytes=look.size_bytes)
+            for uri, look in sorted(listing.looks.items())
+        ]
+        self._paths = {uri: listing.found[uri][0] for uri in listing.looks}
+        self._hashes = {item.uri: item.content_hash for item in items}
+        return Discovery(
+            revision=_revision(items),
+            items=tuple(items),
+            skipped=tuple(sorted(listing.skipped, key=lambda item: item.uri)),
+            parts=tuple(listing.unlisted),
+            held=frozenset(listing.held),
+            looks=listing.looks,
+        )
+
+    def _list_file(self, path: Path, listing: _Listing) -> None:
+        uri = self._uri(path)
+        reason = self._reason_to_skip(path, uri)
+        if reason is None and uri in listing.found:
+            reason = "another file has the same name in a different Unicode form; rename one of the two"
+        if reason is not None:
+            listing.skipped.append(SkippedItem(uri=uri, reason=reason))
+            return
+        try:
+            status = path.stat()
+        except OSError:  # gone since the folder was listed
+            return
+        if status.st_size > MAX_FILE_BYTES:
+            reason = f"larger than {MAX_FILE_BYTES // 1024**2} MiB; split it or exclude it"
+            listing.skipped.append(SkippedItem(uri=uri, reason=reason))
+        elif any(path.with_name(path.name + end).exists() for end in _DOWNLOAD_ENDS) and self._settle_s:
+            listing.held[uri] = "is being downloaded; it is read when the partial file beside it has gone"
+        else:
+            listing.found[uri] = (path, status)
+
+    def _wait_for_writers(self, listing: _Listing, task: DiscoveryTask) -> None:
+        """Looks twice at files that were written to just now; those that still change are held."""
+        now_ns = self._now_ns()
+        young = {
+            uri: status
+            for uri, (_, status) in listing.found.items()
+            if is_young(status, now_ns=now_ns, settle_s=self._settle_s)
+        }
+        if not young:
+            return
+        self._pause(self._settle_s, task.should_stop)
+        for uri, before in young.items():
+            path, _ = listing.found[uri]
+            try:
+                now = path.stat()
+            except OSError:
+                del listing.found[uri]
                 continue
-            found = _fingerprint(path, uri)
-            if found is None:  # gone since the folder was listed
-                continue
-            if found.size_bytes > MAX_FILE_BYTES:
-                skipped.append(
-                    SkippedItem(uri=uri, reason=f"larger than {MAX_FILE_BYTES // 1024**2} MiB; split it or exclude it")
-                )
-                continue
-            paths[uri] = path
-            items.append(found)
-        items.sort(key=lambda item: item.uri)
-        skipped.sort(key=lambda item: item.uri)
-        self._paths = paths
-        return Discovery(revision=_revision(items), items=tuple(items), skipped=tuple(skipped))
+            if (now.st_size, now.st_mtime_ns, now.st_ino) != (before.st_size, before.st_mtime_ns, before.st_ino):
+                listing.held[uri] = "is being written; it is read at the next look"
+                del listing.found[uri]
+
+    def _look_at_all(self, listing: _Listing, before: Mapping[str, FileLook], task: DiscoveryTask) -> None:
+        total = len(listing.found)
+        for done, (uri, (path, status)) in enumerate(listing.found.items(), start=1):
+            if task.should_stop():
+                return self._hold_rest(listing)
+            known = before.get(uri)
+            if known is not None and known.is_settled and is_same(status, known):
+                listing.looks[uri] = known
+            else:
+                look = look_at(path, uri, status, now_ns=self._now_ns())
+                if isinstance(look, Held):
+                    listing.held[uri] = look.reason
+                elif look is not None:
+                    listing.looks[uri] = look
+            if done % _PROGRESS_EVERY == 0:
+                task.progress(done, total, uri)
+        return None
+
+    def _hold_rest(self, listing: _Listing) -> None:
+        """A discovery that was stopped knows nothing of the rest: it is not gone."""
+        for uri in listing.found.keys() - listing.looks.keys():
+            listing.held.setdefault(uri, "was not looked at, because the sync was stopped")
+
+    def _now_ns(self) -> int:
+        return int(self._clock().timestamp() * 1e9)
 
     def fetch(self, uri: str) -> bytes:
-        """Content of one file. Raises NotFound when it has gone, else UnreadableFile, which names file and remedy."""
+        """Content of one file. Raises NotFound when it has gone, ContentChanged when it is not what was discovered,
+        else UnreadableFile, which names file and remedy."""
         path = self._paths.get(uri) or self._find(uri)
         if path is None or not self._inside(path):
             raise NotFound(f"{uri} is not in the folder of source {self.name} any more; run ingest again.")
         try:
-            return path.read_bytes()
+            return self._as_discovered(uri, path.read_bytes())
         except FileNotFoundError as error:
             raise NotFound(f"{uri} is not in the folder of source {self.name} any more; run ingest again.") from error
         except PermissionError as error:
@@ -91,6 +194,12 @@ class FolderSource:
             raise UnreadableFile(
                 f"{uri} cannot be read ({error.strerror}); check the disk or share of {path}."
             ) from error
+
+    def _as_discovered(self, uri: str, content: bytes) -> bytes:
+        expected = self._hashes.get(uri)
+        if expected is not None and hashlib.sha256(content).hexdigest() != expected and len(content) <= MAX_FILE_BYTES:
+            raise ContentChanged(f"{uri} changed while it was read; it is read at the next look.")
+        return content
 
     def _require_root(self) -> None:
         remedy = f'correct `path` of source "{self.name}" in haechi.toml or create the folder.'
@@ -103,24 +212,26 @@ class FolderSource:
         except OSError as error:
             raise SourceMissing(f"The folder {self._root} cannot be listed ({error.strerror}); {remedy}") from error
 
-    def _walk(self, folder: Path, skipped: list[SkippedItem]) -> Iterator[Path]:
+    def _walk(self, folder: Path, listing: _Listing) -> Iterator[Path]:
         try:
-            with os.scandir(folder) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
             reason = f"the folder cannot be listed ({error.strerror}); give the user that runs haechi permission"
-            skipped.append(SkippedItem(uri=self._uri(folder), reason=reason))
+            uri = self._uri(folder)
+            listing.skipped.append(SkippedItem(uri=uri, reason=reason))
+            listing.unlisted.append(Part(prefix=f"{uri}/", state="", is_kept=True, problem=f"{uri}: {reason}"))
             return
         for entry in entries:
             path = Path(entry.path)
             if not entry.is_dir(follow_symlinks=False):
                 yield path
             elif entry.name.startswith("."):
-                skipped.append(SkippedItem(uri=self._uri(path), reason="hidden folder"))
+                listing.skipped.append(SkippedItem(uri=self._uri(path), reason="hidden folder"))
             elif self._data_dir is not None and path.resolve() == self._data_dir:
-                skipped.append(SkippedItem(uri=self._uri(path), reason="data folder of Haechi"))
+                listing.skipped.append(SkippedItem(uri=self._uri(path), reason="data folder of Haechi"))
             else:
-                yield from self._walk(path, skipped)
+                yield from self._walk(path, listing)
 
     def _uri(self, path: Path) -> str:
         # undecodable bytes of a name (a share in CP949) become readable marks: a uri is always valid UTF-8
@@ -174,25 +285,6 @@ class FolderSource:
 
 def _patterns(lines: Sequence[str]) -> pathspec.GitIgnoreSpec:
     return pathspec.GitIgnoreSpec.from_lines([unicodedata.normalize("NFC", line) for line in lines])
-
-
-def _fingerprint(path: Path, uri: str) -> Discovered | None:
-    """uri, sha256 and size; for a file that may not be read a hash that changes once it may; None when it is gone."""
-    digest = hashlib.sha256()
-    size_bytes = 0
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_READ_BYTES):
-                digest.update(block)
-                size_bytes += len(block)
-                if size_bytes > MAX_FILE_BYTES:
-                    break
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        digest = hashlib.sha256(f"unreadable {error.errno} {uri}".encode())
-        size_bytes = 0
-    return Discovered(uri=uri, content_hash=digest.hexdigest(), size_bytes=size_bytes)
 
 
 def _revision(items: Sequence[Discovered]) -> str:

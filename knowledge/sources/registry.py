@@ -34,6 +34,7 @@ def build_source(
     data_dir: Path | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     pause: Pause | None = None,
+    settle_s: float = 0.0,
 ) -> Source:
     """The adapter of `config`. Raises SourceMissing when it names no place."""
     if config.remote is not None:
@@ -50,7 +51,9 @@ def build_source(
         )
     from knowledge.sources.files import FolderSource
 
-    return FolderSource(config.name, config.path, config.include, config.exclude, data_dir=data_dir)
+    return FolderSource(
+        config.name, config.path, config.include, config.exclude, data_dir=data_dir, clock=clock, settle_s=settle_s
+    )
 
 
 def check_source(config: SourceConfig) -> str:
