@@ -46,7 +46,13 @@ class Services:
                 return found
         return None
 
+    def named_in(self, text: str) -> Service | None:
+        """The one service whose name or alias stands in `text` as a word of its own; None when several do."""
+        words = f"-{plain_name(text[:2_000])}-"
+        found = {service.name: service for name, service in self._known.items() if len(name) > 2 and f"-{name}-" in words}
+        return next(iter(found.values())) if len(found) == 1 else None
+
 
 def plain_name(name: str) -> str:
     """`name` without case and without what separates its words: "Payment-API" and "payment_api" are one."""
-    return re.sub(r"[\s_./-]+", "-", name.strip().casefold()).strip("-")
+    return re.sub(r"[^\w]+|_+", "-", name.strip().casefold()).strip("-")

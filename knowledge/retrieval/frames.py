@@ -10,8 +10,9 @@ _EXTENSIONS = "py|java|kts?|tsx?|jsx?|mjs|cjs|go|swift|sol|rs|rb|c|cc|cpp|h|hpp|
 # at reviewme.review.ReviewService.create(ReviewService.java:45), with module and class loader prefixes
 _JVM = re.compile(
     r"\bat\s+(?:[\w.@-]+/{1,2})*(?P<symbol>[\w$.<>\-]+)"
-    r"\((?P<file>[\w$]+\.\w+|SourceFile|Unknown Source)(?::(?P<line>\d+))?\)"
+    r"\((?P<file>[\w$]+\.\w+|SourceFile|Unknown Source|r8-map-id-[0-9a-f]+)(?::(?P<line>\d+))?\)"
 )
+_GENERATED = ("invokeSuspend", "lambda", "anonfun", "Companion", "access")
 # File "/app/redash/worker.py", line 71, in __call__
 _PYTHON = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<symbol>[\w<>.]+))?')
 # at useForm (webpack-internal:///./src/hooks/useForm.ts:41:17), at src/a.js:3:1, foo@http://host/static/a.js:1:2
@@ -21,7 +22,9 @@ _SCRIPT = re.compile(
 )
 # /home/me/service/pay.go:88 +0x1a5 under a line main.(*Service).Retry(...)
 _GO = re.compile(r"^\s*(?P<file>/?[^\s:()]+\.go):(?P<line>\d+)(?:\s+\+0x[0-9a-f]+)?\s*$", re.MULTILINE)
-_GO_FUNCTION = re.compile(r"^(?:goroutine .*|(?P<symbol>[\w./\-]+(?:\.\(\*?\w+\))?\.[\w.]+)\(.*\))\s*$")
+_GO_FUNCTION = re.compile(
+    r"^(?:goroutine .*|(?P<symbol>[\w./\-]+(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]+)(?:\[\.\.\.\])?(?:\(.*\))?)\s*$"
+)
 # 3  App  0x0000 closure #1 in PaymentService.retry(_:) + 84 (PaymentService.swift:57)
 # Fatal error: Unexpectedly found nil: file App/Cart.swift, line 12
 _SWIFT = re.compile(
@@ -121,8 +124,9 @@ def _jvm_frames(text: str) -> Iterator[Frame]:
         is_obfuscated = "." not in file
         if is_obfuscated and not classes:
             continue
-        # A Kotlin lambda is Downloader$queueChapters$1.invokeSuspend: what is written in the file is queueChapters.
-        inner = [name for name in names[outer + 1 :] if not name.isdigit() and name != "invokeSuspend"]
+        # A Kotlin lambda is Downloader$queueChapters$1.invokeSuspend: what is written in the file is queueChapters;
+        # a Java one is PaymentService.lambda$retry$0, a Scala one PaymentService.$anonfun$retry$1.
+        inner = [name for name in names[outer + 1 :] if not name.isdigit() and name not in _GENERATED]
         package = "/".join(names[:outer])
         path = f"{package}/{names[outer]}." if is_obfuscated else f"{package}/{file}"
         line = int(match["line"]) if match["line"] and not is_obfuscated else None

@@ -1,0 +1,1 @@
+"""How each language prints its stack traces: one reader a way of printing."""

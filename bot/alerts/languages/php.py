@@ -1,0 +1,67 @@
+"""PHP prints the cause first and `Next` what it led to; the last one printed is the outermost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.alerts.alert import Thrown, TraceFrame
+from bot.alerts.languages.printed import FindFrames, Printed, next_filled, run_of, thrown
+
+_CLASS = r"\\?(?:[A-Z]\w*+\\)*+[A-Z]\w*"
+_HEAD = re.compile(
+    rf"(?:PHP )?(?:Fatal error|Warning|Notice|Parse error|Recoverable fatal error):\s+(?:Uncaught (?:exception ')?)?"
+    rf"(?:(?P<class>{_CLASS}(?:Error|Exception|Throwable|NotFound)|(?<=Uncaught ){_CLASS})'?(?:: | with message '))?"
+    r"(?P<message>.*?)'? in (?P<place>\S+\.(?:php|phtml|inc)(?::\d+| on line \d+))\s*$"
+)
+_LOGGED = re.compile(
+    rf"(?P<class>{_CLASS}(?:Error|Exception))(?:\(code: \d+\))?: (?P<message>.*?) "
+    r"(?:in|at) (?P<place>\S+\.php:\d+)\)?\s*$"
+)
+_NEXT = re.compile(rf"^Next (?P<class>{_CLASS}): (?P<message>.*) in (?P<place>\S+\.php:\d+)\s*$")
+FRAME = re.compile(r"^\s*#\d+\s|^\[?stacktrace\]?\s*$|^Stack trace:|^\s*thrown in ", re.IGNORECASE)
+_CALL = re.compile(r"^\s*#\d+ (?P<place>\S+\(\d+\)|\[internal function\]|\{main\})(?:: (?P<call>[\w\\{}]+(?:(?:->|::)[\w{}]+)?))?")
+
+
+def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | None:
+    """A chain that begins at this line."""
+    match = _HEAD.search(lines[at]) or _LOGGED.search(lines[at])
+    if match is None:
+        return None
+    printed: list[Thrown] = []
+    here = at
+    while match is not None:
+        end = run_of(lines, here + 1, FRAME, gaps=1)
+        name = (match["class"] or "PHP error").lstrip("\\")
+        printed.append(thrown(name, match["message"], _frames(match["place"], lines[here + 1 : end], find_frames)))
+        here = end
+        following = next_filled(lines, here)
+        match = _NEXT.match(lines[following]) if following is not None else None
+        here = following if match is not None and following is not None else here
+    return Printed(tuple(reversed(printed)), here)
+
+
+def _frames(place: str, lines: Sequence[str], find_frames: FindFrames) -> list[TraceFrame]:
+    """Places with the function that they stand in, which PHP prints on the line below: what was called there."""
+    places = [*find_frames(f"in {place}")[:1]]
+    symbols: list[str | None] = []
+    for line in lines:
+        call = _CALL.match(line)
+        if call is None:
+            continue
+        symbols.append(_symbol(call["call"]))
+        found = find_frames(line)
+        if found:
+            places.append(found[0])
+        elif call["place"] != "{main}":
+            symbols.pop()  # an internal function calls back: the place is unknown
+    symbols += [None] * len(places)
+    return [replace(frame, symbol=symbol) for frame, symbol in zip(places, symbols, strict=False)]
+
+
+def _symbol(call: str | None) -> str | None:
+    """App\\Order->pay as Order.pay."""
+    if not call or "{closure" in call or call in ("require", "include", "require_once", "include_once"):
+        return None
+    return re.sub(r"->|::", ".", call.rsplit("\\", 1)[-1])

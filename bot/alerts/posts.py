@@ -1,0 +1,128 @@
+"""Posts of alerting systems in chat, log lines and plain text: title, labels and state by the words that stand there."""
+
+from __future__ import annotations
+
+import re
+
+from bot.alerts.alert import AlertStatus
+from bot.alerts.payloads.told import MAX_LABELS, Told
+
+_SYSTEMS = (
+    ("alertmanager", re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]", re.IGNORECASE)),
+    ("cloudwatch", re.compile(r"CloudWatch Alarm|^\W*ALARM: \"|AWS Chatbot|Amazon Q Developer", re.IGNORECASE)),
+    ("pagerduty", re.compile(r"PagerDuty|pagerduty\.com", re.IGNORECASE)),
+    ("opsgenie", re.compile(r"Opsgenie", re.IGNORECASE)),
+    ("datadog", re.compile(r"datadoghq\.|^\W*(?:\[P\d\] )?\[?(?:Triggered|Recovered|Re-Triggered|Warn)\b", re.IGNORECASE)),
+    ("sentry", re.compile(r"sentry\.io|\bSentry\b|Short ID:|\(via Sentry\)", re.IGNORECASE)),
+    ("github", re.compile(r"github\.com/\S+/actions|GitHub Actions|Workflow run|workflow.{0,60}(?:failed|passed)", re.IGNORECASE)),
+    ("gitlab", re.compile(r"Pipeline #?\d+|gitlab", re.IGNORECASE)),
+)  # fmt: skip
+_GRAFANA = re.compile(r"^\s*(?:Labels|Annotations):\s*$|Grafana|/alerting/grafana/|Silence: http", re.MULTILINE)
+_RESOLVED = re.compile(
+    r"^\W*(?:\[?(?:RESOLVED|Recovered|OK|Closed)(?::\d+)?\]?\b(?!\s*\w*rror)|(?:\[P\d\] )?\[?Recovered\b|Resolved #?\d*"
+    r"|해결|복구|정상)|\bstate changed to OK\b|\bOK: \"|(?:장애|알림|경보).{0,20}(?:복구|해결)(?:되었|됨|완료)|^Status: (?:resolved|closed|OK)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PASSED = re.compile(
+    r"(?:pipeline|workflow|build|job|run|배포|deployment?|release).{0,80}\b(?:passed|succeeded|successful(?:ly)?|success|completed|started)\b"
+    r"|^\W*(?:deployed|배포(?:가|를)? (?:완료|시작))|(?:배포|빌드).{0,30}(?:성공|완료|시작)",
+    re.IGNORECASE,
+)  # fmt: skip
+_TROUBLE = re.compile(
+    r"fail|error|exception|panic|critical|alarm|firing|triggered|traceback|timeout|실패|오류|에러|장애|예외|경고", re.IGNORECASE
+)
+_LABEL = re.compile(
+    r"^[\s\-•*]*[*_`]{0,2}(?P<key>[A-Za-z가-힣][\w. \-/가-힣]{0,38}?)[*_`]{0,2}\s*[:=][*_`]{0,2}\s+[*`]{0,2}(?P<value>\S.{0,300}?)[*`]{0,2}\s*$"
+    r"|^[\s\-•*]*`?(?P<key2>[A-Za-z_][\w.-]{0,40})\s?=\s?\"?(?P<value2>[^\s\"][^\"\n]{0,200}?)\"?`?\s*$"
+)
+_URL = re.compile(r"https?://[^\s<>|)\]]+")
+_HEAD = re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]\s*(?P<rule>[\w가-힣][^\s(|]*)(?P<rest>.*)$", re.IGNORECASE)
+_LOG_LINE = re.compile(
+    r"^\[?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\s+(?:\[[^\]]{0,80}\]\s+)?(?P<level>FATAL|ERROR|WARN(?:ING)?|INFO|DEBUG)\s+"
+    r"(?:\d+\s+)?(?:---\s+)?(?:\[(?P<app>[\w-]{2,40})\]\s+(?=\[))?(?:\[[^\]]{0,80}\]\s+)*(?P<logger>[\w.$\[\]/]{3,120})\s*(?:-|:)\s(?P<message>.*)$"
+)
+_ALIASES = {
+    "서비스": "service", "애플리케이션": "service", "앱": "service", "환경": "environment", "심각도": "severity", "등급": "severity",
+    "레벨": "severity", "level": "severity", "priority": "severity", "urgency": "severity", "state": "status", "상태": "status",
+    "버전": "version", "커밋": "commit", "알림": "alertname", "alarm name": "alertname", "alert": "alertname", "alarm": "alertname",
+    "monitor": "alertname", "project": "project", "env": "environment", "stage": "environment", "new state": "status",
+    "error type": "error_class", "exception": "error_class",
+}  # fmt: skip
+_CLASS = re.compile(r"(?:[\w$]+[.\\:]+)*[A-Z]\w*(?:Error|Exception|Failure|Timeout|Panic)")
+
+
+def read_text(text: str, *, author: str) -> list[Told] | str:
+    """The alert of a text; or why it is none, as the end of a sentence ("tells that a build passed")."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    title = lines[0].strip(" *_`#>")[:300] if lines else ""
+    status: AlertStatus = "resolved" if _RESOLVED.search(text[:3000]) else "firing"
+    passed = _PASSED.search(title) is not None and not _TROUBLE.search(text)
+    system = _system(text, author)
+    if passed and system not in ("github", "gitlab"):
+        return "tells of something that went well"
+    labels = _labels(lines)
+    if labels.get("status", "").casefold() in ("resolved", "closed", "ok", "해결", "복구"):
+        status = "resolved"
+    head, logged = _HEAD.match(title), next((m for line in lines[:200] if (m := _LOG_LINE.match(line.strip()))), None)
+    error_class = labels.get("error_class", "")
+    if not error_class and system == "sentry" and (match := _CLASS.search("\n".join(lines[:6]))):
+        error_class = match[0]
+    named = _CLASS.match(title)
+    name = system or ("log" if logged else "text")
+    return [
+        Told(
+            format=name,
+            title=logged["message"][:300] if logged else title,
+            message=(logged["message"] if logged else "") or _message(labels, title),
+            text=text,
+            error_class=error_class or (named[0] if named and name == "text" else ""),
+            service=labels.get("service", "") or (logged["app"] or "" if logged else ""),
+            environment=labels.get("environment", ""),
+            severity=labels.get("severity", "") or (logged["level"] if logged else _severity(text)),
+            status="resolved" if passed else status,
+            rule=labels.get("alertname", "") or (head["rule"] if head else "") or _rule(title, system),
+            logger=logged["logger"] if logged else "",
+            labels=labels,
+            url=match[0] if (match := _URL.search(text)) else "",
+        )
+    ]
+
+
+def _system(text: str, author: str) -> str | None:
+    start = text[:6000]
+    for name, pattern in _SYSTEMS:
+        if pattern.search(start) or name in author.casefold().replace(" ", ""):
+            is_grafana = name == "alertmanager" and _GRAFANA.search(start) is not None
+            return "grafana" if is_grafana or "grafana" in author.casefold() else name
+    return "grafana" if "grafana" in author.casefold() or _GRAFANA.search(start) else None
+
+
+def _labels(lines: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines[:400]:
+        if len(line) > 400 or len(found) >= MAX_LABELS:
+            continue
+        match = _LABEL.match(line)
+        if match is None:
+            continue
+        key = (match["key"] or match["key2"]).strip().casefold()
+        found.setdefault(_ALIASES.get(key, key.replace(" ", "_")), (match["value"] or match["value2"]).strip())
+    return found
+
+
+def _message(labels: dict[str, str], title: str) -> str:
+    told = (labels.get(key) for key in ("description", "message", "summary", "reason", "내용", "메시지"))
+    return next((one for one in told if one), title)
+
+
+def _severity(text: str) -> str:
+    found = re.search(r"\b(critical|fatal|error|warning|warn|info|P[1-5]|심각|긴급|오류|경고)\b", text[:2000], re.IGNORECASE)
+    return found[1] if found else ""
+
+
+def _rule(title: str, system: str | None) -> str:
+    """The title of a monitor without its state; a title of a system without rules is none."""
+    if system not in ("datadog", "cloudwatch", "grafana", "pagerduty", "opsgenie", "github", "gitlab"):
+        return ""
+    plain = re.sub(r"^\W*(?:\[[^\]]*\]\s*)*(?:Triggered|Recovered|Re-Triggered|Resolved|Acknowledged|ALARM|OK|Warn)\b[\s:#\d]*", "", title)
+    return plain.split(" | ")[1 if " | " in plain else 0].strip(' "')
