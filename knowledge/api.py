@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
+from knowledge.error_memory import ErrorMemory
 from knowledge.errors import NotFound, StorageFull, ToolDown, UnknownSource
 from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
 from knowledge.index.collections import collection_name
@@ -135,6 +136,8 @@ class Knowledge:
             embed_in_workers=adapters.embedder is None,
             on_step=adapters.on_step,
         )
+        text_embedder = partial(self._shelf.first, config.embedders.get("docs", ()))
+        self.memory = ErrorMemory(catalog, cache, embedder=text_embedder, clock=clock)
         self.maintenance = Maintenance(
             catalog=catalog,
             cache=cache,

@@ -29,6 +29,10 @@ class EmbedderShelf:
                     raise ToolDown(str(error)) from error
             return self._built[name]
 
+    def first(self, names: Sequence[str]) -> Embedder | None:
+        """The embedder of the first name; None without names. Raises ToolDown."""
+        return self.get(names[0]) if names else None
+
     def space_of(self, name: str) -> tuple[VectorSpace | None, str | None]:
         """(space, None), or (None, why the embedder cannot be asked)."""
         try:

@@ -34,6 +34,7 @@ LAYERS = {
         ],
         "composition": [
             "knowledge.ingest",
+            "knowledge.error_memory",
             "knowledge.workers",
             "knowledge.sync",
             "knowledge.watching",
@@ -95,6 +96,7 @@ LAYERS = {
             "bot.reply_text",
             "bot.channels",
             "bot.limits",
+            "bot.hook_matching",
             "bot.evidence_grants",
         ],
         "adapters": [
@@ -113,6 +115,11 @@ LAYERS = {
             "bot.platform_state",
             "bot.stored_forms",
             "bot.audit",
+            "bot.backup",
+            "bot.restoring",
+            "bot.export",
+            "bot.erasure",
+            "bot.retention",
             "bot.job_journal",
         ],
         "composition": [
@@ -128,6 +135,7 @@ LAYERS = {
             "bot.commands",
             "bot.signs",
             "bot.readiness",
+            "bot.maintenance",
             "bot.control",
             "bot.session",
             "bot.operations",
@@ -186,6 +194,7 @@ def test_bot_reaches_knowledge_through_its_door_its_types_and_its_errors_only():
         "bot.cli": ("knowledge.evaluate",),
         "bot.settings_sources": ("knowledge.sources.git_access",),  # which addresses git may be given
         "bot.operations": ("knowledge.evaluate",),
+        "bot.compose_schedule": ("knowledge.watching",),  # file events of folders
         "bot.extraction": ("knowledge.workers",),  # its process ends with the command
         "bot.services": ("knowledge.analysis", "knowledge.embed.registry"),  # builds the adapters
     }

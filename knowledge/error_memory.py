@@ -1,0 +1,339 @@
+"""Error memory: what analyses of faults found out, kept apart from the source index, so that no indexing touches it.
+
+A case keeps the text that it cites, its places and hashes. Vectors are computed from that text when they are needed, by
+whatever embedder is in use, and kept in the vector cache: another embedder makes its own, and none is ever lost.
+A case is seen by those who may see every source that it was taken from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from knowledge.analysis import analyze
+from knowledge.catalog import Catalog
+from knowledge.errors import KnowledgeError, NotFound
+from knowledge.index.vector_cache import VectorCache, text_key
+from knowledge.masking import mask
+from knowledge.ports import Embedder
+from knowledge.types import Scope
+
+CaseState = Literal["valid", "wrong", "replaced"]
+MAX_CASES_COMPARED = 2000  # of one service, the latest
+MAX_TEXT_CHARS = 4000
+MAX_CITED = 12
+STALE_WEIGHT = 0.5
+SIMILAR_AT_LEAST = 0.35
+_SAME_FAULT, _SAME_CLASS = 2.0, 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedText:
+    """One piece of evidence of a case: where it stood, what it said, and the hash of that."""
+
+    source: str
+    uri: str
+    revision: str
+    start_line: int | None
+    end_line: int | None
+    symbol: str | None
+    text: str
+    text_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCase:
+    """What is to be remembered of one analysis."""
+
+    service: str
+    error_class: str
+    fingerprint: str
+    message: str
+    summary: str
+    cause: str
+    fix: str
+    cited: tuple[CitedText, ...]
+    origin: str
+    url: str | None = None
+    is_correction: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorCase:
+    """A remembered case. `is_stale`: code that it cites has changed since."""
+
+    number: int
+    service: str
+    error_class: str
+    fingerprint: str
+    message: str
+    summary: str
+    cause: str
+    fix: str
+    cited: tuple[CitedText, ...]
+    sources: tuple[str, ...]
+    origin: str
+    url: str | None
+    is_correction: bool
+    state: CaseState
+    learnt_at: datetime
+    is_stale: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A case for a fault: the same fault, the same class, or only similar; `score` is higher for nearer ones."""
+
+    case: ErrorCase
+    match: Literal["same", "class", "similar"]
+    score: float
+
+
+def hash_of(text: str) -> str:
+    """The hash under which a cited definition is known again; blanks at line ends do not count."""
+    return hashlib.sha256("\n".join(line.rstrip() for line in text.strip().splitlines()).encode()).hexdigest()[:32]
+
+
+class ErrorMemory:
+    """Every method may be called from any thread; each change is one transaction of the catalog."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        cache: VectorCache,
+        *,
+        embedder: Callable[[], Embedder | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        """`embedder` is the one in use for text, or None; it may raise ToolDown or ModelMissing."""
+        self._catalog = catalog
+        self._cache = cache
+        self._embedder = embedder
+        self._clock = clock
+
+    # --- keeping --------------------------------------------------------------------------------
+
+    def remember(self, case: NewCase) -> int | None:
+        """The number of the case; the same one for the same origin. Everything in it is masked here.
+
+        None when people have called this cause of this fault wrong: it is not learnt again. A correction takes the
+        place of every valid case of its fault.
+        """
+        now = self._clock().isoformat()
+        row = _row_of(case)
+        denied = (row["service"], row["fingerprint"], _cause_hash(str(row["cause"])))
+        with self._catalog.transaction() as connection:
+            known = connection.execute("SELECT number FROM error_cases WHERE origin = ?", (case.origin,)).fetchone()
+            if known is not None:
+                return int(known[0])
+            is_denied = connection.execute(
+                "SELECT 1 FROM error_case_denials WHERE service = ? AND fingerprint = ? AND cause_hash = ?", denied
+            ).fetchone()
+            if is_denied is not None and not case.is_correction:
+                return None
+            if case.is_correction:
+                connection.execute(
+                    "UPDATE error_cases SET state = 'replaced', changed_at = ?"
+                    " WHERE service = ? AND fingerprint = ? AND state = 'valid'",
+                    (now, row["service"], row["fingerprint"]),
+                )
+            values = {**row, "learnt_at": now, "changed_at": now}
+            inserted = connection.execute(
+                f"INSERT INTO error_cases ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+                tuple(values.values()),
+            )
+            return inserted.lastrowid
+
+    def take_out(self, origin: str) -> bool:
+        """Whether a case was learnt from `origin`; it is called wrong, and its cause is not learnt again."""
+        with self._catalog.transaction() as connection:
+            row = connection.execute("SELECT * FROM error_cases WHERE origin = ?", (origin,)).fetchone()
+            if row is None:
+                return False
+            _deny(connection, row, self._clock().isoformat())
+            return True
+
+    def forget(self, number: int, *, scope: Scope) -> ErrorCase:
+        """The case that was forgotten: its text is gone, and its cause is not learnt again. Raises NotFound."""
+        case = self.show(number, scope=scope)
+        with self._catalog.transaction() as connection:
+            row = connection.execute("SELECT * FROM error_cases WHERE number = ?", (number,)).fetchone()
+            _deny(connection, row, self._clock().isoformat())
+            connection.execute(
+                "UPDATE error_cases SET message = '', summary = '', cause = '', fix = '', cited = '[]', url = NULL"
+                " WHERE number = ?",
+                (number,),
+            )
+        return case
+
+    # --- looking --------------------------------------------------------------------------------
+
+    def list_cases(self, *, scope: Scope, service: str | None = None, limit: int = 50) -> list[ErrorCase]:
+        """Valid cases whose sources the scope allows, the latest first."""
+        found = self._cases("state = 'valid'" + (" AND service = ?" if service else ""), [service] if service else [])
+        return [self._judged(case) for case in found if _sees(scope, case)][:limit]
+
+    def show(self, number: int, *, scope: Scope) -> ErrorCase:
+        """A valid case. Raises NotFound for what is not there or not to be seen: nobody learns which."""
+        found = [case for case in self._cases("number = ? AND state = 'valid'", [number]) if _sees(scope, case)]
+        if not found:
+            raise NotFound(f"There is no case {number}: `haechi cases list` shows those that you may see")
+        return self._judged(found[0])
+
+    def recall(
+        self, *, service: str, error_class: str, fingerprint: str, text: str, scope: Scope, limit: int = 3
+    ) -> list[Recalled]:
+        """Past cases of a service for a fault: the same fault and class first, then similar ones; never wrong ones.
+
+        Cases that are stale weigh less among their like. A vector that cannot be had now leaves the words to decide.
+        """
+        found = self._cases("state = 'valid' AND service = ? AND ? = ?", [service, 1, 1])
+        cases = [self._judged(case) for case in found if _sees(scope, case)]
+        likeness = self._likeness(mask(text), cases)
+        ranked: list[Recalled] = []
+        for case, alike in zip(cases, likeness, strict=True):
+            weight = STALE_WEIGHT if case.is_stale else 1.0
+            if case.fingerprint == fingerprint:
+                ranked.append(Recalled(case=case, match="same", score=_SAME_FAULT + alike * weight))
+            elif error_class and case.error_class == error_class:
+                ranked.append(Recalled(case=case, match="class", score=_SAME_CLASS + alike * weight))
+            elif alike * weight >= SIMILAR_AT_LEAST:
+                ranked.append(Recalled(case=case, match="similar", score=alike * weight))
+        order = {"same": 0, "class": 1, "similar": 2}
+        ranked.sort(key=lambda one: (order[one.match], -one.score, -one.case.number))
+        return ranked[:limit]
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    def _cases(self, condition: str, values: Sequence[object]) -> list[ErrorCase]:
+        with self._catalog.reading() as connection:
+            rows = connection.execute(
+                f"SELECT * FROM error_cases WHERE {condition} ORDER BY number DESC LIMIT {MAX_CASES_COMPARED}",
+                tuple(values),
+            ).fetchall()
+        return [_case_of(row) for row in rows]
+
+    def _judged(self, case: ErrorCase) -> ErrorCase:
+        """The case with its staleness: a cited definition is not in the index any more as it was cited."""
+        for cited in case.cited:
+            if cited.start_line is None:
+                continue
+            generations = self._catalog.active_generations(Scope.of(cited.source))
+            if not generations:
+                continue  # nothing is known: neither fresh nor stale
+            chunks = self._catalog.chunks_in_files([cited.uri], generations).get(cited.uri, ())
+            if not any(hash_of(chunk.text) == cited.text_hash for chunk in chunks):
+                return replace(case, is_stale=True)
+        return case
+
+    def _likeness(self, text: str, cases: Sequence[ErrorCase]) -> list[float]:
+        """How alike a text and each case are, 0 to 1: the better of shared telling words and of vectors."""
+        texts = [_search_text(case) for case in cases]
+        by_words = _shared_words(text, texts)
+        try:
+            embedder = self._embedder()
+            if embedder is None or not texts:
+                return by_words
+            by_vectors = self._by_vectors(embedder, text, texts)
+        except KnowledgeError:
+            return by_words
+        return [max(one, other) for one, other in zip(by_words, by_vectors, strict=True)]
+
+    def _by_vectors(self, embedder: Embedder, text: str, texts: Sequence[str]) -> list[float]:
+        space = embedder.space.key
+        keys = [text_key(one) for one in texts]
+        known = self._cache.get(space, keys)
+        missing = {key: one for key, one in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            made = embedder.embed_passages(list(missing.values()))
+            fresh = dict(zip(missing, made, strict=True))
+            self._cache.put(space, fresh)
+            known = {**known, **fresh}
+        query = embedder.embed_queries([text])[0]
+        # cosines of unrelated texts lie high for most models: only what stands out from 0.8 on counts
+        return [max(0.0, (float(query @ known[key]) - 0.8) / 0.2) for key in keys]
+
+
+def _row_of(case: NewCase) -> dict[str, object]:
+    cited = [replace(one, text=mask(one.text)[:MAX_TEXT_CHARS]) for one in case.cited[:MAX_CITED]]
+    stored = [
+        {
+            "source": one.source, "uri": one.uri, "revision": one.revision, "start_line": one.start_line,
+            "end_line": one.end_line, "symbol": one.symbol, "text": one.text,
+            "text_hash": one.text_hash or hash_of(one.text),
+        }
+        for one in cited
+    ]  # fmt: skip
+    return {
+        "service": mask(case.service),
+        "error_class": mask(case.error_class),
+        "fingerprint": case.fingerprint,
+        "message": mask(case.message)[:MAX_TEXT_CHARS],
+        "summary": mask(case.summary)[:MAX_TEXT_CHARS],
+        "cause": mask(case.cause)[:MAX_TEXT_CHARS],
+        "fix": mask(case.fix)[: 4 * MAX_TEXT_CHARS],
+        "cited": json.dumps(stored, ensure_ascii=False),
+        "sources": json.dumps(sorted({one.source for one in case.cited}), ensure_ascii=False),
+        "origin": case.origin,
+        "url": case.url,
+        "is_correction": int(case.is_correction),
+    }
+
+
+def _case_of(row: sqlite3.Row) -> ErrorCase:
+    return ErrorCase(
+        number=row["number"], service=row["service"], error_class=row["error_class"], fingerprint=row["fingerprint"],
+        message=row["message"], summary=row["summary"], cause=row["cause"], fix=row["fix"],
+        cited=tuple(CitedText(**one) for one in json.loads(row["cited"])), sources=tuple(json.loads(row["sources"])),
+        origin=row["origin"], url=row["url"], is_correction=bool(row["is_correction"]), state=row["state"],
+        learnt_at=datetime.fromisoformat(row["learnt_at"]),
+    )  # fmt: skip
+
+
+def _deny(connection: sqlite3.Connection, row: sqlite3.Row, now: str) -> None:
+    connection.execute(
+        "UPDATE error_cases SET state = 'wrong', changed_at = ? WHERE number = ?", (now, row["number"])
+    )
+    connection.execute(
+        "INSERT OR IGNORE INTO error_case_denials VALUES (?, ?, ?)",
+        (row["service"], row["fingerprint"], _cause_hash(row["cause"])),
+    )
+
+
+def _cause_hash(cause: str) -> str:
+    """Equal for causes that differ in markers, punctuation and blanks only."""
+    plain = re.sub(r"\[\d+\]", "", cause).casefold()
+    return hashlib.sha256(re.sub(r"[\W_]+", " ", plain).strip().encode()).hexdigest()[:32]
+
+
+def _sees(scope: Scope, case: ErrorCase) -> bool:
+    """A case without sources rests on words of people alone; it is shown where everything is."""
+    return scope.sources is None or (bool(case.sources) and set(case.sources) <= scope.sources)
+
+
+def _search_text(case: ErrorCase) -> str:
+    return "\n".join(part for part in (case.error_class, case.message, case.cause) if part)[:MAX_TEXT_CHARS]
+
+
+def _shared_words(text: str, others: Iterable[str]) -> list[float]:
+    """Cosine of telling words, each weighed by how few of the texts hold it."""
+    bags = [Counter(analyze(one)) for one in others]
+    wanted = Counter(analyze(text))
+    spread = Counter(word for bag in [*bags, wanted] for word in bag)
+    total = len(bags) + 1
+    weights: Mapping[str, float] = {word: math.log(1 + total / count) for word, count in spread.items()}
+
+    def length(bag: Counter[str]) -> float:
+        return math.sqrt(sum(weights[word] ** 2 for word in bag)) or 1.0
+
+    return [
+        sum(weights[word] ** 2 for word in bag.keys() & wanted.keys()) / (length(bag) * length(wanted)) for bag in bags
+    ]
