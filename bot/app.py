@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from bot.compose_platforms import Chat, build_chat, scope_of
+from bot.compose_schedule import Freshness
 from bot.errors import BotError
 from bot.platform_runner import states_of
 from bot.services import Services, new_id, open_services, utc_now
@@ -65,6 +66,7 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
                 announce("The page is switched off (web.enabled = false). Stop with Ctrl-C.")
                 if chat.machine_routes:
                     others.append(tasks.create_task(_serve_machines(settings, chat, announce)))
+            others.append(tasks.create_task(Freshness(services).run()))
             others.append(tasks.create_task(_prepare(services)))
             await stopping.wait()
             chat.worker.stop()
@@ -155,7 +157,7 @@ async def _sync_at_start(services: Services) -> None:
 
     with suppress(KnowledgeError):
         try:
-            result = await services.operations.call("ingest", {}, report)
+            result = await services.operations.call("ingest", {"by": "start"}, report)
         except KnowledgeError as error:
             log.error("sync.failed", reason=str(error))
             raise

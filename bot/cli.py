@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli_errors import reporting_errors, require_standard_streams, standard_input
+from bot.cli_maintenance import add_commands
 from bot.errors import BotError
 from bot.stopping import STOPPING, interrupt_on_sigterm, run_until_stopped, tell
 
@@ -207,6 +208,32 @@ def status(as_json: AsJson = False) -> None:
             print_status(result)
 
 
+@app.command()
+def jobs(
+    action: Annotated[str | None, typer.Argument(help="cancel, with the number of a job.")] = None,
+    number: Annotated[int | None, typer.Argument(help="The number that `haechi jobs` shows.")] = None,
+    as_json: AsJson = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many.")] = 20,
+) -> None:
+    """Show syncs: waiting, running and past ones; `haechi jobs cancel 12` stops one.
+
+    What a stopped sync has finished stays."""
+    with reporting_errors(debug=_options.debug):
+        if action not in (None, "cancel") or (action is None) != (number is None):
+            raise typer.BadParameter("use `haechi jobs` or `haechi jobs cancel NUMBER`")
+        if action == "cancel":
+            result = {"jobs": [_call("cancel_job", {"number": number})["job"]]}
+        else:
+            result = _call("jobs", {"limit": limit})
+        from bot.cli_jobs import print_jobs
+        from bot.cli_output import print_json
+
+        if as_json:
+            print_json(result["jobs"])
+        else:
+            print_jobs(result["jobs"])
+
+
 @app.command(name="eval")
 def evaluate(
     file: Annotated[Path, typer.Argument(help="Questions: a TSV file or JSON lines.")],
@@ -260,6 +287,14 @@ def doctor(
             problems += not check.ok
         if problems:
             raise typer.Exit(1)
+
+
+def _call_reporting(method: str, params: dict[str, Any]) -> Any:
+    with reporting_errors(debug=_options.debug):
+        return _call(method, params)
+
+
+add_commands(app, _call_reporting)
 
 
 def main() -> None:

@@ -175,6 +175,7 @@ def print_status(form: Form) -> None:
                 out.print(Text(f"  {space}: {missing} vectors are missing still", style="yellow"))
         if item["problem"]:
             out.print(Text(f"  problem: {one_line(item['problem'])}", style="red"))
+        _print_upkeep(item)
         for reason, count in item["skipped"].items():
             out.print(Text(f"  skipped {count}: {reason}", style="dim"))
         for reason, count in item["warned"].items():
@@ -184,6 +185,19 @@ def print_status(form: Form) -> None:
     for tool in (*form["tools"], *form.get("platforms", ())):
         style = {"ok": "green", "degraded": "yellow"}.get(tool["state"], "red")
         out.print(Text(f"{tool['name']}: {tool['state']}  {tool['detail']}", style=style))
+
+
+def _print_upkeep(item: Form) -> None:
+    """The generation that is being built, and how the source is kept up to date."""
+    out = console()
+    if building := item.get("building"):
+        missing = max(building["pending"].values(), default=0)
+        done = f"{building['documents']}/{building['of_documents']} documents, {missing} vectors missing"
+        out.print(Text(f"  a new generation is being built beside this one: {done}", style="yellow"))
+    if schedule := item.get("schedule"):
+        events = f"; file events: {schedule['events']}" if schedule["events"] != "not watched" else ""
+        soon = f", next at {schedule['next']}" if schedule["next"] else ""
+        out.print(Text(f"  kept up to date: {schedule['when']}{soon}{events}", style="dim"))
 
 
 def print_scores(groups: Mapping[str, Form]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from bot.audit import AuditLog
 from bot.channels import ChannelPolicy, Channels
-from bot.commands_parsing import Parsed, parse_command, parse_reindex, parse_vote
+from bot.commands_parsing import Parsed, parse_cancel, parse_command, parse_reindex, parse_vote
 from bot.commands_reindex import Ingest, reindex
 from bot.commands_texts import text
 from bot.evidence_grants import EvidenceLinks
@@ -235,6 +235,8 @@ class Commands:
         if actor_of(given.command) not in self.admins:
             await self._tell(given, given.say("admins_only", who=actor_of(given.command)))
             return "not allowed", None
+        if cancelled := parse_cancel(given.parsed.rest):
+            return await self._cancel(given, cancelled[1:])
         wanted, force, unknown = parse_reindex(given.parsed.rest)
         if unknown:
             await self._tell(given, given.say("no_option", option=unknown.replace("`", "'")))
@@ -251,12 +253,28 @@ class Commands:
             return "none", None
         try:
             outcome = await reindex(
-                self.ingest, given.platform, given.command, wanted or known, force=force, language=given.language
+                self.ingest,
+                given.platform,
+                given.command,
+                wanted or known,
+                force=force,
+                language=given.language,
+                by=actor_of(given.command),
             )
         except KnowledgeError as error:
             await self._tell(given, given.say("reindex_failed", why=str(error)))
             return "failed", None
         return outcome, None
+
+    async def _cancel(self, given: _Given, wanted: Sequence[str]) -> tuple[str, Answered | None]:
+        """Stops the jobs of the named sources, or of all that may be seen here; what was finished stays."""
+        statuses = await asyncio.to_thread(self.library.status, scope=given.policy.scope)
+        names = [status.source for status in statuses if not wanted or status.source in wanted]
+        by = actor_of(given.command)
+        stopped = (await self.ingest("cancel_sources", {"sources": names, "by": by}, lambda step: None))["sources"]
+        shown = ", ".join(f"`{name}`" for name in stopped)
+        await self._tell(given, given.say("cancelled", names=shown) if stopped else given.say("cancelled_none"))
+        return f"cancelled {len(stopped)}", None
 
 
 def actor_of(command: Command) -> str:

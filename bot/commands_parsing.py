@@ -26,6 +26,7 @@ _VOTES: Mapping[str, Vote] = {
     **dict.fromkeys(("down", "-1", "👎", "bad", "아쉬움", "별로", "싫어요"), "down"),
     **dict.fromkeys(("wrong", "❌", "틀림", "틀렸어요", "오답"), "wrong"),
 }
+_CANCEL = ("cancel", "stop", "취소", "중지")
 _FORCE = ("--force", "-f", "--강제", "강제")
 
 
@@ -57,7 +58,7 @@ def lane_of(parsed: Parsed) -> Lane:
     """Where the command waits: only questions may wait for a model, only reading sources again takes long."""
     if parsed.name == "ask" and parsed.rest:
         return "slow"
-    return "long" if parsed.name == "reindex" else "quick"
+    return "long" if parsed.name == "reindex" and not parse_cancel(parsed.rest) else "quick"
 
 
 def parse_reindex(rest: str) -> tuple[list[str], bool, str]:
@@ -65,6 +66,12 @@ def parse_reindex(rest: str) -> tuple[list[str], bool, str]:
     words = rest.split()
     unknown = next((word for word in words if word.startswith("-") and word not in _FORCE), "")
     return [word for word in words if word not in _FORCE and word != unknown], any(w in _FORCE for w in words), unknown
+
+
+def parse_cancel(rest: str) -> list[str]:
+    """The words when the first of them asks to stop the running syncs; empty otherwise."""
+    words = rest.split()
+    return words if words and words[0].lower() in _CANCEL else []
 
 
 def parse_vote(rest: str) -> tuple[Vote | None, str]:

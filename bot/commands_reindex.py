@@ -32,6 +32,7 @@ async def reindex(
     *,
     force: bool,
     language: Language,
+    by: str,
     edit_every_s: float = EDIT_EVERY_S,
 ) -> str:
     """The outcome; the post that showed the progress says at its end what changed. Raises KnowledgeError."""
@@ -44,7 +45,7 @@ async def reindex(
             progress.note(str(step["source"]), words)
 
     async with progress.shown():
-        result = await ingest("ingest", {"sources": list(sources), "force": force}, report)
+        result = await ingest("ingest", {"sources": list(sources), "force": force, "by": by}, report)
     lines = [_result_line(source, language) for source in result["sources"]]
     done = text("reindexed", language) + "\n\n" + "\n".join(lines)
     await platform.show_progress(command, safe_markdown(done), post_id=post_id)

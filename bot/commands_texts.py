@@ -105,6 +105,11 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "- **{source}**: {added} added, {updated} updated, {deleted} deleted, {unchanged} unchanged,"
         " {failed} failed ({seconds} s)",
     },
+    "cancelled": {
+        "ko": "멈추는 중입니다: {names}. 이미 읽은 것은 남습니다.",
+        "en": "Stopping: {names}. What was finished stays.",
+    },
+    "cancelled_none": {"ko": "진행 중인 색인이 없습니다.", "en": "No sync waits or runs."},
     "reindex_failed": {"ko": "다시 읽지 못했습니다: {why}", "en": "It could not be read again: {why}"},
 }  # fmt: skip
 

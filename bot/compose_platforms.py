@@ -12,6 +12,7 @@ from bot.audit import AuditLog
 from bot.channels import ChannelKey, ChannelPolicy, Channels
 from bot.commands import Commands
 from bot.compose_mattermost import build_mattermost
+from bot.compose_schedule import build_hooks
 from bot.compose_slack import build_slack
 from bot.evidence_grants import EvidenceGrants, EvidenceLinks
 from bot.feedback import Feedback
@@ -95,8 +96,13 @@ def build_chat(
     )  # fmt: skip
     worker.receive = reception.receive
     return Chat(
-        web=web, runners=runners, reception=reception, worker=worker, grants=grants, machine_routes=tuple(routes)
-    )
+        web=web,
+        runners=runners,
+        reception=reception,
+        worker=worker,
+        grants=grants,
+        machine_routes=(*routes, *build_hooks(services)),
+    )  # fmt: skip
 
 
 def _build_others(services: Services, clock: Callable[[], datetime]) -> tuple[list[ChatPlatform], list[BaseRoute]]:

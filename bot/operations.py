@@ -81,6 +81,7 @@ class KnowledgeOperations:
             "status": self._status,
             "jobs": self._jobs,
             "cancel_job": self._cancel_job,
+            "cancel_sources": self._cancel_sources,
             "eval": self._evaluate,
             "calibrate": self._calibrate,
         }
@@ -199,6 +200,11 @@ class KnowledgeOperations:
     async def _jobs(self, params: Parameters, report: Report) -> dict[str, Any]:
         limit = min(MAX_JOBS, int(params.get("limit") or 20))
         return {"jobs": [json_forms.job_form(job, step) for job, step in await self.queue.recent(limit)]}
+
+    async def _cancel_sources(self, params: Parameters, report: Report) -> dict[str, Any]:
+        by = str(params.get("by") or "command line")
+        stopped = [name for name in params["sources"] if await self.queue.cancel_source(str(name), by=by)]
+        return {"sources": stopped}
 
     async def _cancel_job(self, params: Parameters, report: Report) -> dict[str, Any]:
         number = int(params["number"])

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_valid
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from bot.errors import ConfigError
+from bot.settings_alerts import AlertSettings, ServiceSettings, check_services
 from bot.settings_chat import (
     CatchUpSettings,
     ChannelSettings,
@@ -35,7 +36,9 @@ from bot.settings_check import (
     require_url,
 )
 from bot.settings_mattermost import MattermostSettings
+from bot.settings_mcp import McpSettings
 from bot.settings_models import ModelSettings
+from bot.settings_operations import MetricsSettings, RetentionSettings
 from bot.settings_schedule import HookSettings, ScheduleSettings
 from bot.settings_secrets import read_secrets
 from bot.settings_sections import (
@@ -85,10 +88,15 @@ class Settings(BaseSettings):
     commands: CommandSettings = Field(default_factory=CommandSettings)
     catch_up: CatchUpSettings = Field(default_factory=CatchUpSettings)
     log: LogSettings = Field(default_factory=LogSettings)
-    slack: SlackSettings = Field(default_factory=SlackSettings)
     mattermost: MattermostSettings = Field(default_factory=MattermostSettings)
+    slack: SlackSettings = Field(default_factory=SlackSettings)
     schedule: ScheduleSettings = Field(default_factory=ScheduleSettings)
     hooks: HookSettings = Field(default_factory=HookSettings)
+    mcp: McpSettings = Field(default_factory=McpSettings)
+    metrics: MetricsSettings = Field(default_factory=MetricsSettings)
+    retention: RetentionSettings = Field(default_factory=RetentionSettings)
+    alerts: AlertSettings = Field(default_factory=AlertSettings)
+    services: dict[str, ServiceSettings] = Field(default_factory=dict)
     _config_file: Path = PrivateAttr(default=Path(CONFIG_NAME))
 
     @classmethod
@@ -116,7 +124,11 @@ class Settings(BaseSettings):
         for name in self.web.sources or ():
             if name not in names:
                 raise Problem("web.sources", f"names {name!r}, which no [[sources]] entry has{nearest(name, names)}")
+        for name in self.mcp.sources or ():
+            if name not in names:
+                raise Problem("mcp.sources", f"names {name!r}, which no [[sources]] entry has{nearest(name, names)}")
         check_chat(self.chat, self.channels, names)
+        check_services(self.services, names)
         if self.public_url is not None:
             require_url("public_url", self.public_url)
         if self.web.enabled and not self.web.is_loopback and not self.web.names_secret("token"):

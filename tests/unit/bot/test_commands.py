@@ -191,7 +191,7 @@ async def test_an_admin_reads_a_source_again_and_sees_how_far_it_is(company, sto
         return {"sources": [source]}
 
     await told(company, store, platform, "재색인 rules --force", author=ADMIN, ingest=ingest)
-    assert asked == [("ingest", {"sources": ["rules"], "force": True})]
+    assert asked == [("ingest", {"sources": ["rules"], "force": True, "by": "fake:boss"})]
     assert shown_in_between.is_set()
     (said,) = platform.progress.values()
     assert said[1].endswith("rules: 읽는 중 1/2")
