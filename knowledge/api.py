@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
+from knowledge.error_memory import CitedText as CitedText
 from knowledge.error_memory import ErrorMemory
+from knowledge.error_memory import NewCase as NewCase
+from knowledge.error_memory import Recalled as Recalled
 from knowledge.errors import NotFound, StorageFull, ToolDown, UnknownSource
 from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
 from knowledge.index.collections import collection_name
@@ -136,8 +139,8 @@ class Knowledge:
             embed_in_workers=adapters.embedder is None,
             on_step=adapters.on_step,
         )
-        text_embedder = partial(self._shelf.first, config.embedders.get("docs", ()))
-        self.memory = ErrorMemory(catalog, cache, embedder=text_embedder, clock=clock)
+        embedder = partial(self._shelf.first, config.embedders.get("docs", ()))
+        self.memory = ErrorMemory(catalog, cache, embedder=embedder, clock=clock)
         self.maintenance = Maintenance(
             catalog=catalog,
             cache=cache,

@@ -62,7 +62,8 @@ class FaultStore:
         now = self._clock()
         with self._store.transaction() as connection:
             known = connection.execute(
-                "SELECT f.* FROM alert_occurrences o JOIN alert_faults f ON f.number = o.fault WHERE o.delivery_key = ?",
+                "SELECT f.* FROM alert_occurrences o JOIN alert_faults f ON f.number = o.fault"
+                " WHERE o.delivery_key = ?",
                 (key,),
             ).fetchone()
             if known is not None:
@@ -131,7 +132,8 @@ class FaultStore:
     def in_thread(self, thread: ThreadRef) -> Fault | None:
         """The latest fault that is analysed in a thread."""
         rows = self._store.query(
-            "SELECT * FROM alert_faults WHERE platform = ? AND channel_id = ? AND root_id = ? ORDER BY number DESC LIMIT 1",
+            "SELECT * FROM alert_faults WHERE platform = ? AND channel_id = ? AND root_id = ?"
+            " ORDER BY number DESC LIMIT 1",
             (thread.platform, thread.channel_id, thread.root_id),
         )
         return _fault(rows[0]) if rows else None
