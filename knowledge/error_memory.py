@@ -195,7 +195,7 @@ class ErrorMemory:
 
         Cases that are stale weigh less among their like. A vector that cannot be had now leaves the words to decide.
         """
-        found = self._cases("state = 'valid' AND service = ? AND ? = ?", [service, 1, 1])
+        found = self._cases("state = 'valid' AND service = ?", [service])
         cases = [self._judged(case) for case in found if _sees(scope, case)]
         likeness = self._likeness(mask(text), cases)
         ranked: list[Recalled] = []
@@ -263,12 +263,15 @@ class ErrorMemory:
 
 
 def _row_of(case: NewCase) -> dict[str, object]:
-    cited = [replace(one, text=mask(one.text)[:MAX_TEXT_CHARS]) for one in case.cited[:MAX_CITED]]
+    masked = [replace(one, text=mask(one.text)) for one in case.cited[:MAX_CITED]]
+    cited = [
+        replace(one, text=one.text[:MAX_TEXT_CHARS], text_hash=one.text_hash or hash_of(one.text)) for one in masked
+    ]
     stored = [
         {
             "source": one.source, "uri": one.uri, "revision": one.revision, "start_line": one.start_line,
             "end_line": one.end_line, "symbol": one.symbol, "text": one.text,
-            "text_hash": one.text_hash or hash_of(one.text),
+            "text_hash": one.text_hash,
         }
         for one in cited
     ]  # fmt: skip

@@ -4,6 +4,7 @@ apply is dropped, and a reply that keeps to no form leaves the evidence to speak
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -192,7 +193,7 @@ def _tried(fix: Fix | None, gathered: Gathered, library: Library) -> str:
 
 def _turns(alert: Alert, gathered: Gathered, language: Language, *, task: str) -> tuple[ChatTurn, ...]:
     evidence = number_evidence([piece.scored for piece in gathered.pieces], EVIDENCE_TOKENS)
-    shown = "\n\n".join(f'<evidence id="{item.number}">\n{item.text}\n</evidence>' for item in evidence)
+    shown = "\n\n".join(f'<evidence id="{item.number}">\n{_inert(item.text)}\n</evidence>' for item in evidence)
     changes = "\n".join(
         f"- [{number}] {change.commit[:10]} {change.committed_at:%Y-%m-%d} {change.author}: {change.summary}"
         for number, change in gathered.changes
@@ -200,13 +201,21 @@ def _turns(alert: Alert, gathered: Gathered, language: Language, *, task: str) -
     past = "\n".join(f"- {one.case.error_class}: {one.case.cause}" for one in gathered.past)
     content = prompt_text(
         "alert_case",
-        alert=cut_lines(withhold_orders(_alert_text(alert)), ALERT_TOKENS) or withhold_orders(alert.title)[:300],
+        alert=cut_lines(_inert(_alert_text(alert)), ALERT_TOKENS) or _inert(alert.title)[:300],
         evidence=shown,
-        changes=withhold_orders(changes) or "-",
-        past=cut_lines(withhold_orders(past), PAST_TOKENS) or "-",
+        changes=_inert(changes) or "-",
+        past=cut_lines(_inert(past), PAST_TOKENS) or "-",
     )
     system = prompt_text(task, language="Korean" if language == "ko" else "English")
     return (ChatTurn(role="system", content=system), ChatTurn(role="user", content=content))
+
+
+_TAG = re.compile(r"</?\s*(?:alert|evidence|past)\b", re.IGNORECASE)
+
+
+def _inert(text: str) -> str:
+    """Data without orders, and without what would end the part of the prompt in which it stands."""
+    return _TAG.sub("(tag", withhold_orders(text))
 
 
 def _alert_text(alert: Alert) -> str:

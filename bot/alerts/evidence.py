@@ -128,10 +128,9 @@ def gather(
         Piece(number=number, scored=scored, frame=frame)
         for number, (scored, frame) in enumerate(found.values(), start=1)
     )
-    both = Scope(sources=None) if channel.sources is None else channel
     past = library.memory.recall(
         service=alert.service or "", error_class=alert.error_class or "", fingerprint=alert.fingerprint,
-        text=f"{alert.error_class or ''}\n{alert.message or alert.title}", scope=both,
+        text=f"{alert.error_class or ''}\n{alert.message or alert.title}", scope=channel,
     )  # fmt: skip
     changes = _changes(pieces, code_scope, library, since, degraded)
     whole = _union(code_scope, docs_scope)

@@ -121,9 +121,12 @@ LAYERS = {
             "bot.erasure",
             "bot.retention",
             "bot.job_journal",
+            "bot.alerts.store",
         ],
         "composition": [
             "bot.app",
+            "bot.alerts.desk",
+            "bot.alerts.rendering",
             "bot.services",
             "bot.compose",
             "bot.cli",
