@@ -52,6 +52,9 @@ def setting_keys(model: type[BaseModel], env_prefix: str, *, path: str = "", lis
     for name, info in model.model_fields.items():
         here = f"{path}.{name}" if path else name
         section, many = _section_of(info.annotation)
+        named = _named_section_of(info.annotation)
+        if named is not None:
+            section, many = named, True
         if section is not None:
             keys += setting_keys(section, env_prefix, path=f"{here}[]" if many else here, listed=listed or many)
             continue
@@ -71,7 +74,10 @@ def check_table(table: Mapping[str, Any], model: type[BaseModel], path: str = ""
             where = f"in [{section_name}]" if path else "at the top of the file"
             return Problem(here, f"is not a known key {where}{nearest(key, list(model.model_fields))}")
         section, many = _section_of(model.model_fields[key].annotation)
-        if section is None:
+        named = _named_section_of(model.model_fields[key].annotation)
+        if named is not None:
+            problem = _check_named_sections(here, value, named)
+        elif section is None:
             problem = _check_value(here, value, model.model_fields[key].annotation)
         elif many:
             problem = _check_sections(here, value, section)
@@ -118,6 +124,10 @@ def nearest(word: str, known: Sequence[str]) -> str:
 def line_of(text: str, key: str) -> int | None:
     """The line, from 1, where a key path stands in TOML text; of its section when the key is absent."""
     parts = key.split(".")
+    while len(parts) > 2 and parts[-1].isdigit() and not parts[-2].isdigit() and parts[0] == "services":
+        parts.pop()  # an item of a list stands where the list stands
+    if len(parts) == 3 and not parts[1].isdigit():
+        return _line_in_named(text, ".".join(parts[:2]), parts[2])
     wanted_index = int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else None
     section = parts[0] if len(parts) > 1 else ""
     name = parts[-1]
@@ -134,6 +144,19 @@ def line_of(text: str, key: str) -> int | None:
         if assignment and current == section and wanted_index in (None, seen) and assignment[1] == name:
             return number
     return section_line
+
+
+def _line_in_named(text: str, section: str, name: str) -> int | None:
+    """The line of a key in `[section.name]`; of its header when the key is absent, of the outer section without one."""
+    found, inside = None, False
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line)
+        if header:
+            inside = header[1].replace('"', "").replace("'", "") == section
+            found = number if inside else found
+        elif inside and re.match(rf"\s*\"?{re.escape(name)}\"?\s*=", line):
+            return number
+    return found if found is not None else line_of(text, f"{section.partition('.')[0]}.{name}")
 
 
 def kind_of(value: object) -> ValueKind:
@@ -236,6 +259,20 @@ def _check_sections(here: str, value: object, section: type[BaseModel]) -> Probl
     return None
 
 
+def _check_named_sections(here: str, value: object, section: type[BaseModel]) -> Problem | None:
+    if not isinstance(value, dict):
+        return Problem(here, f"must be sections, each written [{here}.NAME], but is {kind_of(value)}")
+    for name, item in value.items():
+        if not isinstance(item, dict):
+            return Problem(f"{here}.{name}", f"must be a section, written [{here}.NAME], but is {kind_of(item)}")
+        if not name.strip() or "." in name:
+            return Problem(f"{here}.{name}", "must have a name without dots; other spellings go into its aliases")
+        problem = check_table(item, section, f"{here}.{name}")
+        if problem is not None:
+            return problem
+    return None
+
+
 def _check_value(here: str, value: object, annotation: object) -> Problem | None:
     expected, given = _expected_kind(annotation), kind_of(value)
     if expected == "a list" and isinstance(value, list):
@@ -270,6 +307,16 @@ def _section_of(annotation: object) -> tuple[type[BaseModel] | None, bool]:
         if isinstance(item, type) and issubclass(item, BaseModel):
             return item, True
     return None, False
+
+
+def _named_section_of(annotation: object) -> type[BaseModel] | None:
+    """The model of a field that holds sections by name: dict[str, Model]."""
+    kind = _arguments(annotation)[0]
+    if typing.get_origin(kind) is dict:
+        item = typing.get_args(kind)[1]
+        if isinstance(item, type) and issubclass(item, BaseModel):
+            return item
+    return None
 
 
 def _expected_kind(annotation: object) -> ValueKind:

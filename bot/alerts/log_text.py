@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_LINES = 20_000
+MAX_LINE_CHARS = 2_000  # keeps the time of patterns that look ahead in a line within bounds
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _ESCAPED_BREAK = re.compile(r"(?<!\\)\\(?:r\\)?n(?=\\?t|\s|[A-Z\"#]|at |File |Caused|\\?$)")
@@ -63,6 +64,7 @@ def read_streams(text: str) -> list[Stream]:
             line = line[match.end() :]
         streams.setdefault(last if prefix is not None else None, []).append(line)
     joined = {name: _join_wrapped(own) for name, own in streams.items()}
+    joined = {name: [line[:MAX_LINE_CHARS] for line in own] for name, own in joined.items()}
     return [Stream(name=name, lines=tuple(own)) for name, own in joined.items() if any(line.strip() for line in own)]
 
 

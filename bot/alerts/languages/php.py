@@ -19,13 +19,18 @@ _LOGGED = re.compile(
     rf"(?P<class>{_CLASS}(?:Error|Exception))(?:\(code: \d+\))?: (?P<message>.*?) "
     r"(?:in|at) (?P<place>\S+\.php:\d+)\)?\s*$"
 )
+_ENDINGS = (".php", ".phtml", ".inc")
 _NEXT = re.compile(rf"^Next (?P<class>{_CLASS}): (?P<message>.*) in (?P<place>\S+\.php:\d+)\s*$")
 FRAME = re.compile(r"^\s*#\d+\s|^\[?stacktrace\]?\s*$|^Stack trace:|^\s*thrown in ", re.IGNORECASE)
-_CALL = re.compile(r"^\s*#\d+ (?P<place>\S+\(\d+\)|\[internal function\]|\{main\})(?:: (?P<call>[\w\\{}]+(?:(?:->|::)[\w{}]+)?))?")
+_CALL = re.compile(
+    r"^\s*#\d+ (?P<place>\S+\(\d+\)|\[internal function\]|\{main\})(?:: (?P<call>[\w\\{}]+(?:(?:->|::)[\w{}]+)?))?"
+)
 
 
 def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | None:
     """A chain that begins at this line."""
+    if not any(ending in lines[at] for ending in _ENDINGS):
+        return None
     match = _HEAD.search(lines[at]) or _LOGGED.search(lines[at])
     if match is None:
         return None

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import json
 
-from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, mapping, objects, status_of, text, text_at
+from bot.alerts.payloads.told import (
+    Json,
+    Told,
+    at,
+    first,
+    joined,
+    labels_of,
+    mapping,
+    objects,
+    status_of,
+    text,
+    text_at,
+)
 
 _DATADOG_KEYS = ("alert_id", "alert_type", "alert_transition", "event_type", "aggreg_key", "event_msg", "ALERT_TRANSITION")
 

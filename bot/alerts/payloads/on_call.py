@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, mapping, objects, status_of, text, text_at
+from bot.alerts.payloads.told import (
+    Json,
+    Told,
+    at,
+    first,
+    joined,
+    labels_of,
+    mapping,
+    objects,
+    status_of,
+    text,
+    text_at,
+)
 
 
 def read_pagerduty(payload: Json) -> list[Told] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, sequence, status_of, text, text_at
+from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, sequence, status_of, text
 
 MAX_TEXTS = 200
 _PINO = {"10": "debug", "20": "debug", "30": "info", "40": "warning", "50": "error", "60": "critical"}

@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, mapping, objects, status_of, text, text_at
+from bot.alerts.payloads.told import (
+    Json,
+    Told,
+    at,
+    first,
+    joined,
+    labels_of,
+    mapping,
+    objects,
+    status_of,
+    text,
+    text_at,
+)
 
 _JVM = (".java", ".kt", ".scala", ".groovy")
 
