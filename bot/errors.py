@@ -4,6 +4,7 @@ BotError
 +-- ConfigError           haechi.toml or the environment; the message names the file, the key and the remedy
 +-- DataFolderBusy        another process owns the data folder
 +-- StoreError            bot.sqlite3 cannot be used
++-- BackupError           a backup cannot be written, or is not whole, or newer than this version
 +-- AddressUnavailable    the page's host and port cannot be bound, e.g. because another program uses them
 +-- PlatformError
 |   +-- AuthError         a token is wrong or was revoked
@@ -35,6 +36,10 @@ class DataFolderBusy(BotError):
 
 class StoreError(BotError):
     """bot.sqlite3 cannot be used."""
+
+
+class BackupError(BotError):
+    """A backup cannot be written, or what was given is not a whole one of this version or an older one."""
 
 
 class AddressUnavailable(BotError):

@@ -86,7 +86,7 @@ class Inbox:
         of it is known.
         """
         now = timestamp(self._clock())
-        values = {
+        values: dict[str, str | int | None] = {
             "delivery_id": delivery.delivery_id,
             "platform": delivery.thread.platform,
             "kind": kind,
@@ -103,6 +103,13 @@ class Inbox:
             "done_at": None if outcome is None else now,
         }
         with self._store.transaction() as connection:
+            # what was said before a restore may have been answered by the state that was replaced: whoever works on
+            # it then looks for the bot's own post first
+            restored = connection.execute(
+                "SELECT 1 FROM platform_state WHERE platform = 'haechi' AND key = 'restored_at' AND value > ?",
+                (values["said_at"],),
+            ).fetchone()
+            values["postponed"] = 0 if restored is None else 1
             inserted = connection.execute(
                 f"INSERT OR IGNORE INTO inbox ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
                 tuple(values.values()),

@@ -19,6 +19,7 @@ from bot.errors import ConfigError
 from bot.job_journal import JobJournal
 from bot.jobs import JobQueue
 from bot.logging_setup import add_log_file, remove_log_file
+from bot.maintenance import Maintenance
 from bot.model_chain import ModelPool
 from bot.operations import KnowledgeOperations
 from bot.persona import Persona, find_persona, load_persona
@@ -58,9 +59,12 @@ class Services:
     operations: KnowledgeOperations
     queue: JobQueue
     journal: JobJournal
+    maintenance: Maintenance
     readiness: Readiness
 
     async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
+        if (asked := self.maintenance.methods.get(method)) is not None:
+            return await asked(params, report)
         return await self.operations.call(method, params, report)
 
 
@@ -77,6 +81,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             models = build_models(settings, clock=utc_now)
             try:
                 services = _compose(settings, store, knowledge, persona, models)
+                await asyncio.to_thread(services.maintenance.finish_interrupted_restore)
                 await asyncio.to_thread(services.journal.close_open)
                 try:
                     yield services
@@ -171,6 +176,9 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         operations=operations,
         queue=queue,
         journal=journal,
+        maintenance=Maintenance(
+            store=store, knowledge=knowledge, data_dir=settings.data_dir, retention=settings.retention, clock=utc_now
+        ),
         readiness=Readiness(knowledge=knowledge, models=models, clock=utc_now),
     )
 

@@ -12,17 +12,19 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
+from urllib.parse import quote
 
 from bot.errors import StoreError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_TIMEOUT_S = 10.0
+WAL_LIMIT_BYTES = 16 * 1024 * 1024
 THREADS = 2  # one transaction at a time anyway; the second reads what comes next while the first waits for the disk
 
 P = ParamSpec("P")
@@ -108,6 +110,49 @@ class Store:
         at once, however many searches fill the threads that everything else shares."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *args, **kwargs))
 
+    # --- as a whole ---------------------------------------------------------------------------------
+
+    def copy_to(self, path: Path) -> None:
+        """Writes a consistent copy to `path`, a new file, while others read and write."""
+        try:
+            with closing(sqlite3.connect(self._path)) as source, closing(sqlite3.connect(path)) as target:
+                source.backup(target)
+            path.chmod(0o600)
+        except (sqlite3.Error, OSError) as error:
+            raise self._translated(error) from error
+
+    def replace_by(self, path: Path, *, clock: Callable[[], datetime]) -> None:
+        """Takes over the whole content of another bot.sqlite3, an older one brought up to date.
+
+        Raises StoreError, with nothing changed, for one that is damaged or newer.
+        """
+        require_usable(path)
+        with self._lock:
+            try:
+                with closing(sqlite3.connect(path)) as source:
+                    source.backup(self._connection)
+            except sqlite3.Error as error:
+                raise self._translated(error) from error
+            self._migrate(load_migrations(MIGRATIONS), clock)
+
+    def tidy(self, *, vacuum_above_bytes: int) -> int:
+        """Bytes given back to the disk. Moves the write-ahead log into the file, lets SQLite look at its statistics,
+        and rewrites the file when more than that, and a quarter of it, is empty."""
+        with self._lock:
+            try:
+                pages, free, size = (
+                    int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
+                    for name in ("page_count", "freelist_count", "page_size")
+                )
+                self._connection.execute("PRAGMA optimize")
+                vacuums = free * size > vacuum_above_bytes and free * 4 > pages
+                if vacuums:
+                    self._connection.execute("VACUUM")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.Error as error:
+                raise self._translated(error) from error
+        return free * size if vacuums else 0
+
     def close(self) -> None:
         self._threads.shutdown(wait=True)
         with self._lock:
@@ -118,6 +163,8 @@ class Store:
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=FULL")
         self._connection.execute("PRAGMA foreign_keys=ON")
+        self._connection.execute("PRAGMA secure_delete=ON")  # what is erased is gone from the file too
+        self._connection.execute(f"PRAGMA journal_size_limit={WAL_LIMIT_BYTES}")
 
     def _migrate(self, migrations: Sequence[Migration], clock: Callable[[], datetime]) -> None:
         with self.transaction() as connection:
@@ -151,6 +198,21 @@ class Store:
         if "readonly" in text or "unable to open" in text:
             return StoreError(f"{self._path} cannot be written ({text}); check the owner and rights of the folder.")
         return StoreError(f"{self._path} cannot be used: {text}.")
+
+
+def require_usable(path: Path) -> None:
+    """Raises StoreError unless `path` is a sound bot.sqlite3 that this version can read; it is only looked at."""
+    known = {migration.number for migration in load_migrations(MIGRATIONS)}
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            said = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            applied = {row[0] for row in connection.execute("SELECT number FROM schema_migrations")}
+    except sqlite3.Error as error:
+        said, applied = str(error), set()
+    if said != "ok":
+        raise StoreError(f"{path.name} of the backup is damaged ({said}); take another one.")
+    if applied - known:
+        raise StoreError(f"{path.name} of the backup was written by a newer version of haechi; install that version.")
 
 
 def load_migrations(folder: Path) -> tuple[Migration, ...]:
