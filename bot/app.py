@@ -70,7 +70,8 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
             others.append(tasks.create_task(_prepare(services)))
             await stopping.wait()
             chat.worker.stop()
-            await asyncio.wait([answering], timeout=STOP_LIMIT_S)
+            syncs = tasks.create_task(services.queue.stop())  # between documents; the next start takes them up
+            await asyncio.wait([answering, syncs], timeout=STOP_LIMIT_S)
             await asyncio.gather(*(runner.close() for runner in chat.runners))
             for task in [answering, *others]:
                 task.cancel()

@@ -44,7 +44,7 @@ class Every:
 
         start = previous if previous is not None and previous <= now else now
         trigger = IntervalTrigger(seconds=self.seconds, start_date=start, timezone=UTC)
-        due = trigger.get_next_fire_time(start, now)
+        due = trigger.get_next_fire_time(None, now)  # from the start, so that missed times are passed over
         assert due is not None
         later: datetime = due if due > now else due + timedelta(seconds=self.seconds)
         return later.astimezone(UTC)

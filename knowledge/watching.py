@@ -5,6 +5,7 @@ Events only say when to look. What changed is found by the sync itself, so an ev
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from collections.abc import Callable
@@ -66,6 +67,7 @@ def watch_folder(folder: Path, on_change: Callable[[], None], stop: threading.Ev
     before that. Blocks: for a thread."""
     from watchfiles import watch
 
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)  # it reports every change by itself
     try:
         for changes in watch(
             folder,
