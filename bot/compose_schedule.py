@@ -18,6 +18,7 @@ from bot.services import Services, utc_now
 from bot.settings import Settings
 from bot.settings_schedule import OFF, seconds_of
 from bot.settings_sources import SourceSettings
+from bot.types import Job
 from knowledge.errors import KnowledgeError
 from knowledge.watching import reason_without_events, watch_folder
 
@@ -42,6 +43,7 @@ class Freshness:
         self._triggers = {source.name: trigger_of(source, self._settings) for source in self._settings.sources}
         self._scheduler = Scheduler(self._entries(), clock=utc_now, chance=random.random)
         services.operations.schedule_states = self.states
+        services.queue.on_ended.append(_log_end)
 
     async def run(self) -> None:
         """Takes up what an earlier process left, then syncs as the schedule and the file system say."""
@@ -111,6 +113,16 @@ class Freshness:
         if reason is not None:
             self._watched[source.name] = f"none: {reason}; the schedule alone looks for changes"
             log.warning("watch.off", source=source.name, reason=reason)
+
+
+def _log_end(job: Job) -> None:
+    """One line a job; what an admin has to look at is a warning."""
+    counts = dict(job.counts or {})
+    by = ", ".join(job.requested_by)
+    if job.reason:
+        log.warning("sync.ended", job=job.number, source=job.source, state=job.state, by=by, reason=job.reason)
+    elif any(count for name, count in counts.items() if name != "unchanged"):
+        log.info("sync.ended", job=job.number, source=job.source, by=by, took_s=job.duration_s, **counts)
 
 
 class _Ask:

@@ -35,7 +35,7 @@ def state_of(stage: int) -> dict[int, int]:
     """Document -> version that the folder holds at a stage, computed beforehand."""
     versions = dict.fromkeys(range(DOCUMENTS), 1)
     if stage >= 1:
-        versions |= {number: 2 for number in range(0, DOCUMENTS, 2)}
+        versions |= dict.fromkeys(range(0, DOCUMENTS, 2), 2)
     if stage >= 2:
         for number in range(0, DOCUMENTS, 3):
             del versions[number]
