@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
-from knowledge.error_memory import CitedText as CitedText
+from knowledge.embed.registry import build_embedder
 from knowledge.error_memory import ErrorMemory
-from knowledge.error_memory import NewCase as NewCase
-from knowledge.error_memory import Recalled as Recalled
 from knowledge.errors import NotFound, StorageFull, ToolDown, UnknownSource
 from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
 from knowledge.index.collections import collection_name
@@ -119,7 +117,7 @@ class Knowledge:
         self._cache = cache
         self._clock = clock
         self._adapters = adapters
-        self._shelf = EmbedderShelf(adapters.embedder or partial(_build_embedder, ollama_url=config.ollama_url))
+        self._shelf = EmbedderShelf(adapters.embedder or partial(build_embedder, ollama_url=config.ollama_url))
         self._after_crash = interrupted_jobs(catalog, now=clock())
         self._vectors = LazyVectorIndex(adapters.vectors or self._open_chroma, reconcile=self._reconcile)
         self._keywords = FtsKeywordIndex(catalog)
@@ -396,9 +394,3 @@ class Knowledge:
         if not hasattr(source, "file_at"):
             raise NotFound(f"Source {config.name} holds no code any more: run `haechi ingest`")
         return source  # type: ignore[return-value]
-
-
-def _build_embedder(name: str, *, ollama_url: str) -> Embedder:
-    from knowledge.embed.registry import build_embedder
-
-    return build_embedder(name, ollama_url=ollama_url)
