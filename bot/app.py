@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from bot.compose_operations import build_operator_routes
 from bot.compose_platforms import Chat, build_chat, scope_of
 from bot.compose_schedule import Freshness
 from bot.errors import BotError
@@ -56,10 +57,14 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
     settings = services.settings
     chat = build_chat(services, clock=utc_now, new_id=new_id)
     services.readiness.platform_states = services.operations.platform_states = lambda: states_of(chat.runners)
+    operators = build_operator_routes(services)
+    chat.machine_routes = (*chat.machine_routes, *operators.routes)
     try:
-        async with asyncio.TaskGroup() as tasks:
+        async with operators.running, asyncio.TaskGroup() as tasks:
             answering = tasks.create_task(chat.worker.run())
             others = [tasks.create_task(runner.run(chat.reception.receive)) for runner in chat.runners]
+            if chat.keep_alerts is not None:
+                others.append(tasks.create_task(chat.keep_alerts()))
             if settings.web.enabled:
                 others.append(tasks.create_task(_serve_page(services, chat, announce)))
             else:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from bot.audit import AuditLog
 from bot.channels import ChannelKey, ChannelPolicy, Channels
 from bot.commands import Commands
+from bot.compose_alerts import desk_of
 from bot.compose_mattermost import build_mattermost
 from bot.compose_schedule import build_hooks
 from bot.compose_slack import build_slack
@@ -49,6 +51,7 @@ class Chat:
     worker: Worker
     grants: EvidenceGrants | None
     machine_routes: Sequence[BaseRoute]
+    keep_alerts: Callable[[], Coroutine[Any, Any, None]] | None = None  # runs beside the worker, until it is cancelled
 
 
 def build_chat(
@@ -84,8 +87,10 @@ def build_chat(
         links=links, platform_states=lambda: states_of(runners), admins=settings.commands.admins, clock=clock,
         max_question_chars=settings.answers.max_question_chars,
     )  # fmt: skip
+    desk = None if alerts is not None else desk_of(services, channels=channels, links=links, clock=clock)
     worker = Worker(
-        store=store, inbox=inbox, questions=questions, commands=commands, alerts=alerts, persona=services.persona,
+        store=store, inbox=inbox, questions=questions, commands=commands, persona=services.persona,
+        alerts=alerts or desk,
         platforms=platforms, signs=signs, clock=clock, new_id=new_id,
         at_once=lanes_of(settings, has_model=bool(services.models.chains)),
     )  # fmt: skip
@@ -96,12 +101,9 @@ def build_chat(
     )  # fmt: skip
     worker.receive = reception.receive
     return Chat(
-        web=web,
-        runners=runners,
-        reception=reception,
-        worker=worker,
-        grants=grants,
+        web=web, runners=runners, reception=reception, worker=worker, grants=grants,
         machine_routes=(*routes, *build_hooks(services)),
+        keep_alerts=partial(desk.keep_counts_shown, platforms) if desk is not None else None,
     )  # fmt: skip
 
 

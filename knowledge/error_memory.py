@@ -14,9 +14,8 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 
 from knowledge.analysis import analyze
 from knowledge.catalog import Catalog
@@ -25,76 +24,14 @@ from knowledge.index.vector_cache import VectorCache, text_key
 from knowledge.masking import mask
 from knowledge.ports import Embedder
 from knowledge.types import Scope
+from knowledge.types_cases import CitedText, ErrorCase, NewCase, Recalled
 
-CaseState = Literal["valid", "wrong", "replaced"]
 MAX_CASES_COMPARED = 2000  # of one service, the latest
 MAX_TEXT_CHARS = 4000
 MAX_CITED = 12
 STALE_WEIGHT = 0.5
 SIMILAR_AT_LEAST = 0.35
 _SAME_FAULT, _SAME_CLASS = 2.0, 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CitedText:
-    """One piece of evidence of a case: where it stood, what it said, and the hash of that."""
-
-    source: str
-    uri: str
-    revision: str
-    start_line: int | None
-    end_line: int | None
-    symbol: str | None
-    text: str
-    text_hash: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewCase:
-    """What is to be remembered of one analysis."""
-
-    service: str
-    error_class: str
-    fingerprint: str
-    message: str
-    summary: str
-    cause: str
-    fix: str
-    cited: tuple[CitedText, ...]
-    origin: str
-    url: str | None = None
-    is_correction: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorCase:
-    """A remembered case. `is_stale`: code that it cites has changed since."""
-
-    number: int
-    service: str
-    error_class: str
-    fingerprint: str
-    message: str
-    summary: str
-    cause: str
-    fix: str
-    cited: tuple[CitedText, ...]
-    sources: tuple[str, ...]
-    origin: str
-    url: str | None
-    is_correction: bool
-    state: CaseState
-    learnt_at: datetime
-    is_stale: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """A case for a fault: the same fault, the same class, or only similar; `score` is higher for nearer ones."""
-
-    case: ErrorCase
-    match: Literal["same", "class", "similar"]
-    score: float
 
 
 def hash_of(text: str) -> str:

@@ -28,8 +28,8 @@ from bot.reply_text import clean_text
 from bot.sources import Link
 from bot.store import Store
 from bot.types import Language, Message, Reply, ThreadRef
-from knowledge.api import CitedText, NewCase
 from knowledge.errors import KnowledgeError
+from knowledge.types_cases import CitedText, NewCase
 
 EDIT_EVERY_S = 30.0
 STORM_ALERTS, STORM_MINUTES = 100, 5

@@ -9,9 +9,10 @@ from typing import Protocol
 
 from bot.alerts.alert import Alert, Deploy, TraceFrame
 from bot.alerts.services import Service
-from knowledge.api import LineChange, NewCase, Recalled
+from knowledge.api import LineChange
 from knowledge.errors import KnowledgeError, NotFound
 from knowledge.types import Chunk, DocumentSummary, Evidence, EvidenceKind, Passage, Scope, ScoredChunk
+from knowledge.types_cases import NewCase, Recalled
 
 MAX_FRAMES = 6
 MAX_FOUND = 4  # of a search, of code and of documents each

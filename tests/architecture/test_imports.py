@@ -138,6 +138,7 @@ LAYERS = {
             "bot.commands",
             "bot.signs",
             "bot.readiness",
+            "bot.metrics",
             "bot.maintenance",
             "bot.control",
             "bot.session",

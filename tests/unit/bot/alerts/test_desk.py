@@ -159,9 +159,12 @@ async def test_a_valid_finding_with_a_fix_that_applies_is_shown_and_remembered(w
     model = FakeChatModel.saying(NO_TOOL, finding(CAUSE, CHANGE))
     await take(world, build(world, model=model), alert(world), "a1")
     text = world.platform.posts[0].reply.markdown
-    assert "Likely cause" in text and "+            if payment is not None" in text
+    assert "Likely cause" in text
+    assert "+            if payment is not None" in text
     (case,) = world.knowledge.memory.list_cases(scope=Scope.everything())
-    assert case.cause == CAUSE and case.sources == ("shop",) and not case.is_stale
+    assert case.cause == CAUSE
+    assert case.sources == ("shop",)
+    assert not case.is_stale
 
 
 async def test_a_fix_that_does_not_apply_is_not_shown(world):
@@ -175,7 +178,8 @@ async def test_a_cause_without_evidence_is_asked_for_again_and_then_left_out(wor
     model = FakeChatModel.saying(NO_TOOL, unfounded, unfounded)
     await take(world, build(world, model=model), alert(world), "a1")
     reply = world.platform.posts[0].reply
-    assert "moon" not in reply.markdown and any("did not pass the check" in line for line in reply.notices)
+    assert "moon" not in reply.markdown
+    assert any("did not pass the check" in line for line in reply.notices)
     assert world.knowledge.memory.list_cases(scope=Scope.everything()) == []
 
 
@@ -204,7 +208,8 @@ async def test_a_correction_takes_the_place_of_the_case(world):
     await desk.take(alert(world), "a1", thread, world.platform)
     assert await desk.correct(thread, "The gateway certificate had expired.", "kim")
     (case,) = world.knowledge.memory.list_cases(scope=Scope.everything())
-    assert case.cause == "The gateway certificate had expired." and case.is_correction
+    assert case.cause == "The gateway certificate had expired."
+    assert case.is_correction
 
 
 async def test_a_burst_of_thirty_faults_gives_thirty_analyses(world):
@@ -237,30 +242,42 @@ async def test_orders_in_an_alert_are_data(world, text):
     await take(world, build(world, model=model, scope=Scope.of("shop")), alert(world, message=text), "a1")
     reply = world.platform.posts[0].reply
     outside = "".join(part for n, part in enumerate(reply.markdown.split("`")) if n % 2 == 0)
-    assert "evil.example.com" not in outside and "@" not in outside and "<!" not in outside
+    assert "evil.example.com" not in outside
+    assert "@" not in outside
+    assert "<!" not in outside
     assert all(citation.locator.source == "shop" for citation in reply.citations)
     asked = model.asked[0][1].content
     assert asked.count("</alert>") == 1
 
 
 def test_a_case_survives_a_restart_and_a_new_index(world, tmp_path):
-    from knowledge.api import CitedText, NewCase
+    from knowledge.types_cases import CitedText, NewCase
 
     cited = CitedText(
         source="shop", uri="payments.py", revision="0" * 40, start_line=1, end_line=2, symbol=None, text="gone"
     )
     number = world.knowledge.memory.remember(
         NewCase(
-            service="pay", error_class="E", fingerprint="f", message="password=hunter2secret9", summary="", cause="c [1].",
-            fix="", cited=(cited,), origin="o",
-        )  # fmt: skip
+            service="pay",
+            error_class="E",
+            fingerprint="f",
+            message="password=hunter2secret9",
+            summary="",
+            cause="c [1].",
+            fix="",
+            cited=(cited,),
+            origin="o",
+        )
     )
     world.knowledge.sync(force=True)
     with open_company(tmp_path, clock=world.clock) as reopened:
         case = reopened.memory.show(number, scope=Scope.of("shop"))
-        assert case.is_stale and "hunter2secret9" not in case.message
+        assert case.is_stale
+        assert "hunter2secret9" not in case.message
         assert reopened.memory.list_cases(scope=Scope.of("rules")) == []
-        found = reopened.memory.recall(service="pay", error_class="E", fingerprint="f", text="c", scope=Scope.of("shop"))
+        found = reopened.memory.recall(
+            service="pay", error_class="E", fingerprint="f", text="c", scope=Scope.of("shop")
+        )
         assert [one.match for one in found] == ["same"]
 
 
