@@ -7,11 +7,13 @@ import random
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import structlog
 
+from bot.compose_operations import retention_at_night
 from bot.hook_matching import Watched
 from bot.scheduler import Cron, Entry, Every, Scheduler, Trigger, state_of
 from bot.services import Services, utc_now
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
 RECONCILE = "reconcile"
+RETENTION_AT = "10 3 * * *"
 RECONCILE_TRIES = 30
 RECONCILE_AGAIN_S = 60.0
 
@@ -80,6 +83,8 @@ class Freshness:
         if schedule.reconcile != OFF:
             trigger = Cron(expression=schedule.reconcile, timezone=schedule.timezone)
             entries.append(Entry(name=RECONCILE, trigger=trigger, act=self._begin_reconcile))
+        nightly = Cron(expression=RETENTION_AT, timezone=schedule.timezone)
+        entries.append(Entry(name="retention", trigger=nightly, act=partial(retention_at_night, self._services)))
         return entries
 
     async def _begin_reconcile(self) -> None:

@@ -17,9 +17,12 @@ class QueryLog:
     def __init__(self, store: Store, *, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._clock = clock
+        self.observers: list[Callable[[Outcome, str, float], None]] = []  # outcome, origin, total_ms
 
     def record(self, outcome: Outcome, *, origin: str, asker: str, delivery_id: str | None, total_ms: float) -> None:
         """Writes the row. `origin` is the platform's name, or "cli"."""
+        for told in self.observers:
+            told(outcome, origin, total_ms)
         answer, evidence = outcome.answer, outcome.evidence
         took_ms = {**(evidence.took_ms if evidence else {}), "answer": round(total_ms, 1)}
         shown = [scored.chunk.id for scored in evidence.chunks] if evidence else []

@@ -39,6 +39,16 @@ class Check:
     remedy: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The state of one part, and since when it has it."""
+
+    name: str
+    state: str
+    detail: str
+    since: datetime
+
+
 class ChecksTools(Protocol):
     """What health needs of knowledge.api.Knowledge."""
 
@@ -57,7 +67,9 @@ class Readiness:
     def __init__(self, *, knowledge: ChecksTools, models: ChecksModels, clock: Callable[[], datetime]) -> None:
         self._knowledge = knowledge
         self._models = models
-        self._clock = clock
+        self.clock = clock
+        self._since: dict[str, tuple[str, datetime]] = {}  # part -> its state, and since when it has it
+        self._parts: tuple[datetime, list[Part]] | None = None
         self._last: tuple[datetime, dict[str, object]] | None = None
         self._asking = asyncio.Lock()
         self.platform_states: PlatformStates = no_platforms  # of the running bot; put here when it runs
@@ -66,11 +78,39 @@ class Readiness:
         """{"status": "ok" | "degraded" | "down", "tools": {name: state}, "platforms": {name: state}}: down when the
         catalog is."""
         async with self._asking:
-            now = self._clock()
+            now = self.clock()
             if self._last is None or (now - self._last[0]).total_seconds() > HEALTH_TTL_S:
                 tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
                 self._last = (now, _health_of(tools, await self.platform_states()))
             return self._last[1]
+
+    async def parts(self) -> list[Part]:
+        """Every part with its state and since when it has had it, as far as it was looked at; asked as `health` is."""
+        async with self._asking:
+            now = self.clock()
+            if self._parts is None or (now - self._parts[0]).total_seconds() > HEALTH_TTL_S:
+                tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
+                self._parts = (now, [self._part(tool, now) for tool in (*tools, *await self.platform_states())])
+            return self._parts[1]
+
+    async def ready(self) -> dict[str, object]:
+        """{"status", "parts": [{"name", "state", "since", "detail"}]}; down when the catalog is."""
+        found = await self.parts()
+        status = "ok" if all(part.state == "ok" for part in found) else "degraded"
+        if any(part.name == "catalog" and part.state == "down" for part in found):
+            status = "down"
+        forms = [
+            {"name": p.name, "state": p.state, "since": p.since.isoformat(timespec="seconds"), "detail": p.detail}
+            for p in found
+        ]
+        return {"status": status, "parts": forms}
+
+    def _part(self, tool: ToolStatus, now: datetime) -> Part:
+        state, since = self._since.get(tool.name, ("", now))
+        if state != tool.state:
+            since = now
+            self._since[tool.name] = (tool.state, now)
+        return Part(name=tool.name, state=tool.state, detail=tool.detail, since=since)
 
 
 async def no_platforms() -> Sequence[ToolStatus]:

@@ -131,6 +131,12 @@ class Settings(BaseSettings):
         check_services(self.services, names)
         if self.public_url is not None:
             require_url("public_url", self.public_url)
+        reached = not self.web.is_loopback or self.public_url is not None
+        if self.mcp.enabled and reached and not self.mcp.names_secret("token"):
+            raise Problem(
+                "mcp.enabled",
+                "opens the sources to everybody who reaches the address, so mcp.token_env or mcp.token_file must be set",
+            )
         if self.web.enabled and not self.web.is_loopback and not self.web.names_secret("token"):
             raise Problem(
                 "web.host", "is reachable from other machines, so web.token_env or web.token_file must be set as well"
