@@ -135,7 +135,7 @@ class Settings(BaseSettings):
         if self.mcp.enabled and reached and not self.mcp.names_secret("token"):
             raise Problem(
                 "mcp.enabled",
-                "opens the sources to everybody who reaches the address, so mcp.token_env or mcp.token_file must be set",
+                "is open to everybody who reaches the address, so mcp.token_env or mcp.token_file must be set",
             )
         if self.web.enabled and not self.web.is_loopback and not self.web.names_secret("token"):
             raise Problem(

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -108,7 +109,10 @@ class Store:
     async def in_thread(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """What `work` returns, done in a thread that serves this database alone: a delivery is saved and acknowledged
         at once, however many searches fill the threads that everything else shares."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(work, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads,
+            partial(copy_context().run, work, *args, **kwargs),  # log lines keep the delivery's id
+        )
 
     # --- as a whole ---------------------------------------------------------------------------------
 
