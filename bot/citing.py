@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from bot.arithmetic import computed_values, is_total
 from bot.claims import Claims, claims_of, squeeze, without_amounts
+from bot.clause_support import support_fault
 from bot.content_words import bag_of, content_words, held_share, is_korean
 from bot.evidence_pieces import EvidencePiece
 from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
@@ -224,6 +225,10 @@ class EvidenceIndex:
         opposite = contradicted(spoken, [clause for piece in pieces for clause in piece.clauses])
         if opposite is not None:
             return f'says the opposite of the evidence: "{opposite[:80]}"'
+        whole = "\n".join(piece.evidence.text for piece in pieces)
+        windows = [window for piece in pieces for window in piece.windows]
+        if fault := support_fault(claims, windows, whole):
+            return fault
         korean = bag_of(spoken).is_korean
         bags = [piece.bag for piece in pieces if piece.bag.is_korean == korean and not piece.is_code]
         if len(bags) < len(pieces):  # in another language words cannot be compared, only numbers and names

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.claims import Claims, claims_of, squeeze
+from bot.clause_windows import Window, windows_of
 from bot.content_words import WordBag, bag_of, content_words
 from bot.evidence_tables import EvidenceTable, tables_of
 from bot.excerpt import is_row
@@ -56,6 +57,7 @@ class EvidencePiece:
         self.addresses = addresses_of(text)
         self.clauses: list[Clause] = [] if evidence.is_code else clauses_of(_prose(text))
         self.tables: list[EvidenceTable] = [] if evidence.is_code else tables_of(text)
+        self.windows: list[Window] = [] if evidence.is_code else windows_of(_prose(text))
         self.squeezed = squeeze(text)
         self._lowered = re.sub(r"\s+", " ", plain(text)).lower()
         self._labels = frozenset(name for label in self.claims.labels for name in label)
