@@ -16,7 +16,11 @@ Call = Callable[[str, dict[str, Any]], Any]  # carries out a command, reporting 
 
 def add_commands(app: typer.Typer, call: Call) -> None:
     """Adds the commands to `app`; `call` carries them out, here or in the process that owns the data folder."""
+    _add_keeping(app, call)
+    _add_records(app, call)
 
+
+def _add_keeping(app: typer.Typer, call: Call) -> None:
     @app.command()
     def verify(
         repair: Annotated[bool, typer.Option("--repair/--check-only", help="Mend what differs, or only look.")] = True,
@@ -64,6 +68,8 @@ def add_commands(app: typer.Typer, call: Call) -> None:
         if not result["ok"]:
             print("haechi: some vectors are missing still; `haechi ingest` computes them", file=sys.stderr)
 
+
+def _add_records(app: typer.Typer, call: Call) -> None:
     @app.command()
     def export(
         kind: Annotated[str, typer.Argument(help="answers, questions, feedback, audit or alerts.")],
