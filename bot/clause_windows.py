@@ -17,7 +17,9 @@ _CLAUSE = re.compile(
     r"\s+(?=(?:but|however|whereas|while)\b)|\s+and\s+(?=(?:a|an|the|post|must|may|updates?)\b)",
     re.IGNORECASE,
 )
-_TOPIC = re.compile(r"(?:^|\s)([가-힣A-Za-z0-9]+?)(?:은|는|도|에게는|에는|이|가)(?=\s)|^\s*(?:[-*•]|\d{1,2}[.)]|제\d항)?\s*\**([^\s:*|]{2,16})\**\s?:")
+_TOPIC = re.compile(
+    r"(?:^|\s)([가-힣A-Za-z0-9]+?)(?:은|는|도|에게는|에는|이|가)(?=\s)|^\s*(?:[-*•]|\d{1,2}[.)]|제\d항)?\s*\**([^\s:*|]{2,16})\**\s?:"
+)
 _CODED = re.compile(r"\b[A-Za-z]{1,6}-?\d{1,4}\b")
 _SHORT_LINE = 46
 _ENDED = re.compile(r"[.!?:]\s*$|[다음함됨임요]\s*$")
@@ -68,7 +70,17 @@ def windows_of(text: str) -> list[Window]:
             topics = topics_of(clause) or topics
             claims = claims_of(clause, is_evidence=True)
             found.append(
-                Window(clause, sentence, bag_of(clause), sentence_bag, codes_of(clause), sentence_codes, topics, claims, line)
+                Window(
+                    clause,
+                    sentence,
+                    bag_of(clause),
+                    sentence_bag,
+                    codes_of(clause),
+                    sentence_codes,
+                    topics,
+                    claims,
+                    line,
+                )
             )
     return found
 

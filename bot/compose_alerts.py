@@ -66,6 +66,4 @@ def desk_of(
     """The desk, where a channel is one for alerts; else None."""
     if not any(channel.alerts for channel in services.settings.channels):
         return None
-    return build_desk(
-        services, known=known_services(services.settings), channels=channels, links=links, clock=clock
-    )
+    return build_desk(services, known=known_services(services.settings), channels=channels, links=links, clock=clock)

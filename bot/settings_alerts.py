@@ -42,11 +42,15 @@ class ServiceSettings(Section):
         if self.channel is not None:
             platform, _, channel_id = self.channel.partition(":")
             if platform not in _PLATFORMS or not channel_id.strip() or channel_id.startswith(("#", "~")):
-                raise Problem("channel", 'must be a platform and a channel id, like "slack:C0123ABCD" or "mattermost:ID"')
+                raise Problem(
+                    "channel", 'must be a platform and a channel id, like "slack:C0123ABCD" or "mattermost:ID"'
+                )
         for number, pair in enumerate(self.environments):
             name, separator, told = pair.partition("=")
             if not (separator and name.strip() and told.strip()):
-                raise Problem(f"environments.{number}", 'must be "name in alerts=name of the environment", like "prd=production"')
+                raise Problem(
+                    f"environments.{number}", 'must be "name in alerts=name of the environment", like "prd=production"'
+                )
         for key in ("repositories", "runbooks", "aliases"):
             require_distinct(key, getattr(self, key))
         return self
@@ -72,7 +76,8 @@ def check_services(services: dict[str, ServiceSettings], sources: list[str]) -> 
                     known = ", ".join(sources)
                     raise Problem(
                         f"services.{name}.{key}.{number}",
-                        f"names the source {told.partition('/')[0]!r}, which no [[sources]] entry has; known are {known}",
+                        f"names the source {told.partition('/')[0]!r}, which no"
+                        f" [[sources]] entry has; known are {known}",
                     )
         for alias in (name, *service.aliases):
             other = owners.setdefault(alias.casefold(), name)

@@ -239,9 +239,7 @@ def _case_of(row: sqlite3.Row) -> ErrorCase:
 
 
 def _deny(connection: sqlite3.Connection, row: sqlite3.Row, now: str) -> None:
-    connection.execute(
-        "UPDATE error_cases SET state = 'wrong', changed_at = ? WHERE number = ?", (now, row["number"])
-    )
+    connection.execute("UPDATE error_cases SET state = 'wrong', changed_at = ? WHERE number = ?", (now, row["number"]))
     connection.execute(
         "INSERT OR IGNORE INTO error_case_denials VALUES (?, ?, ?)",
         (row["service"], row["fingerprint"], _cause_hash(row["cause"])),

@@ -127,16 +127,28 @@ class AlertDesk:
             return False
         cited = [
             CitedText(
-                source=c.locator.source, uri=c.locator.uri, revision=c.locator.revision, text=c.quote,
-                start_line=None, end_line=None, symbol=c.locator.symbol,
+                source=c.locator.source,
+                uri=c.locator.uri,
+                revision=c.locator.revision,
+                text=c.quote,
+                start_line=None,
+                end_line=None,
+                symbol=c.locator.symbol,
             )
             for c in (fault.reply.citations if fault.reply else ())
-        ]  # fmt: skip
+        ]
         case = NewCase(
-            service=fault.service, error_class=fault.error_class, fingerprint=fault.fingerprint, message=fault.title,
-            summary="", cause=clean_text(cause), fix="", cited=tuple(cited), is_correction=True,
+            service=fault.service,
+            error_class=fault.error_class,
+            fingerprint=fault.fingerprint,
+            message=fault.title,
+            summary="",
+            cause=clean_text(cause),
+            fix="",
+            cited=tuple(cited),
+            is_correction=True,
             origin=f"{origin_of(fault)}:correction:{said_by}:{self._clock().isoformat()}",
-        )  # fmt: skip
+        )
         await asyncio.to_thread(self._library.memory.take_out, origin_of(fault))
         await asyncio.to_thread(self._library.memory.remember, case)
         return True
@@ -215,15 +227,27 @@ def case_of(alert: Alert, analysed: Analysed, fault: Fault, *, url: str | None) 
     """What is remembered of a valid analysis."""
     cited = [
         CitedText(
-            source=where.source, uri=where.uri, revision=where.revision, start_line=where.start_line,
-            end_line=where.end_line, symbol=where.symbol, text=piece.scored.chunk.text,
+            source=where.source,
+            uri=where.uri,
+            revision=where.revision,
+            start_line=where.start_line,
+            end_line=where.end_line,
+            symbol=where.symbol,
+            text=piece.scored.chunk.text,
         )
         for piece in analysed.gathered.pieces
         if piece.number in analysed.cited
         for where in [piece.scored.chunk.locator]
-    ]  # fmt: skip
+    ]
     return NewCase(
-        service=fault.service, error_class=alert.error_class or "", fingerprint=alert.fingerprint,
-        message=alert.message or alert.title, summary=analysed.summary, cause=analysed.cause, fix=analysed.fix,
-        cited=tuple(cited), origin=origin_of(fault), url=url,
-    )  # fmt: skip
+        service=fault.service,
+        error_class=alert.error_class or "",
+        fingerprint=alert.fingerprint,
+        message=alert.message or alert.title,
+        summary=analysed.summary,
+        cause=analysed.cause,
+        fix=analysed.fix,
+        cited=tuple(cited),
+        origin=origin_of(fault),
+        url=url,
+    )

@@ -130,9 +130,12 @@ def gather(
         for number, (scored, frame) in enumerate(found.values(), start=1)
     )
     past = library.memory.recall(
-        service=alert.service or "", error_class=alert.error_class or "", fingerprint=alert.fingerprint,
-        text=f"{alert.error_class or ''}\n{alert.message or alert.title}", scope=channel,
-    )  # fmt: skip
+        service=alert.service or "",
+        error_class=alert.error_class or "",
+        fingerprint=alert.fingerprint,
+        text=f"{alert.error_class or ''}\n{alert.message or alert.title}",
+        scope=channel,
+    )
     changes = _changes(pieces, code_scope, library, since, degraded)
     whole = _union(code_scope, docs_scope)
     return Gathered(
@@ -140,9 +143,7 @@ def gather(
     )
 
 
-def _map_frames(
-    alert: Alert, scope: Scope, library: Library, revision: str | None
-) -> list[tuple[TraceFrame, Chunk]]:  # fmt: skip
+def _map_frames(alert: Alert, scope: Scope, library: Library, revision: str | None) -> list[tuple[TraceFrame, Chunk]]:
     """The company's own frames as definitions, innermost first."""
     own = [frame for frame in alert.frames if frame.in_app and frame.line is not None]
     if not own:

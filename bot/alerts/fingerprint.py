@@ -1,8 +1,8 @@
 """What makes two alerts the same fault: a key that survives lines, ids, hosts and times, and a sequence to compare.
 
 With frames, a fault is its service, the classes of its chain and the company's own functions on the way: no lines, no
-messages, since an edit shifts the one and a language or an id changes the other. Without frames it is the alerting rule,
-or the logger, class and error codes, with the message only where they say too little.
+messages, since an edit shifts the one and a language or an id changes the other. Without frames it is the alerting
+rule, or the logger, class and error codes, with the message only where they say too little.
 
 A trace that was cut off lacks what its language prints last: Python its innermost calls and the class, others their
 outer calls and the causes. The sequence is kept as printed, so that a cut one is the beginning of a whole one.
@@ -23,7 +23,9 @@ MAX_MESSAGE_CHARS = 300
 _LEAST_WEIGHT = 5  # of what is left of a trace that was cut off: less could be the beginning of many faults
 _WEIGHTS = {"C": 2, "A": 2, "L": 1}
 _ENDLESS = ("StackOverflowError", "RecursionError", "StackOverflowException", "stack overflow")
-_HASHED_NAME = re.compile(r"[.\-_~](?=[\w]*\d)[0-9a-f]{6,}(?=[.\-_~]|$)|[.\-_](?=[A-Za-z_]*\d)[A-Za-z0-9_]{8}(?=\.\w+$)")
+_HASHED_NAME = re.compile(
+    r"[.\-_~](?=[\w]*\d)[0-9a-f]{6,}(?=[.\-_~]|$)|[.\-_](?=[A-Za-z_]*\d)[A-Za-z0-9_]{8}(?=\.\w+$)"
+)
 _GENERATED = re.compile(r"\$\$[\w$]*.*$|\$\d+|(?:\.func\d+)+(?:\.\d+)*|`\d+|<[^<>]*>|__\w+$")
 _OWNERS = re.compile(r"^(?:Object|Module|exports|global|window|_?this)\.")
 
@@ -52,19 +54,17 @@ def fingerprint(
     return key, sequence
 
 
-def same_fault(
-    one: Sequence[str], *, is_truncated: bool, other: Sequence[str], other_is_truncated: bool
-) -> bool:  # fmt: skip
+def same_fault(one: Sequence[str], *, is_truncated: bool, other: Sequence[str], other_is_truncated: bool) -> bool:
     """Whether two sequences of one service are of the same fault although their keys differ: one was cut off, and what
     is left of it is how the other one begins."""
     if _essential(one) == _essential(other):
         return True
-    if _begins(one, other, was_cut=is_truncated) or _begins(other, one, was_cut=other_is_truncated):
-        return True
-    return False
+    return _begins(one, other, was_cut=is_truncated) or _begins(other, one, was_cut=other_is_truncated)
 
 
-def group_of(sequence: Sequence[str], *, is_truncated: bool, groups: Sequence[tuple[Sequence[str], bool]]) -> int | None:
+def group_of(
+    sequence: Sequence[str], *, is_truncated: bool, groups: Sequence[tuple[Sequence[str], bool]]
+) -> int | None:
     """The place in `groups` (sequence, is_truncated) of the one group of the service that this fault belongs to.
 
     Keys are compared before. None when there is none, and when what is left of a trace fits several different faults:
@@ -114,7 +114,10 @@ def _essence(trace: Trace) -> tuple[str, ...]:
     chain = [[*_class_of(one), *_functions(one, trace.language)] for one in trace.thrown]
     tokens = [token for one in chain for token in one]
     if any(one.error_class.rpartition(".")[2] in _ENDLESS for one in trace.thrown):
-        return (*sorted({token for token in tokens if token[0] == "C"}), *sorted({t for t in tokens if t[0] == "A"})[:12])
+        return (
+            *sorted({token for token in tokens if token[0] == "C"}),
+            *sorted({t for t in tokens if t[0] == "A"})[:12],
+        )
     own = any(token.startswith("A:") for token in tokens)
     return tuple(token for token in tokens if token[0] == "C" or not own or token[0] == "A")
 
@@ -149,9 +152,7 @@ def function_name(frame: TraceFrame, language: str = "") -> str:
 # --- without frames -------------------------------------------------------------------------------
 
 
-def _told(
-    error_class: str | None, message: str, title: str, rule: str | None, logger: str | None
-) -> Iterator[str]:  # fmt: skip
+def _told(error_class: str | None, message: str, title: str, rule: str | None, logger: str | None) -> Iterator[str]:
     if rule:
         yield f"R:{without_variables(rule)}"
         return

@@ -1,4 +1,4 @@
-"""Posts of alerting systems in chat, log lines and plain text: title, labels and state by the words that stand there."""
+"""Posts of alerting systems in chat, log lines, plain text: title, labels and state by the words that stand there."""
 
 from __future__ import annotations
 
@@ -12,42 +12,80 @@ _SYSTEMS = (
     ("cloudwatch", re.compile(r"CloudWatch Alarm|^\W*ALARM: \"|AWS Chatbot|Amazon Q Developer", re.IGNORECASE)),
     ("pagerduty", re.compile(r"PagerDuty|pagerduty\.com", re.IGNORECASE)),
     ("opsgenie", re.compile(r"Opsgenie", re.IGNORECASE)),
-    ("datadog", re.compile(r"datadoghq\.|^\W*(?:\[P\d\] )?\[?(?:Triggered|Recovered|Re-Triggered|Warn)\b", re.IGNORECASE)),
+    (
+        "datadog",
+        re.compile(
+            r"datadoghq\.|^\W*(?:\[P\d\] )?\[?(?:Triggered|Recovered"
+            r"|Re-Triggered|Warn)\b",
+            re.IGNORECASE,
+        ),
+    ),
     ("sentry", re.compile(r"sentry\.io|\bSentry\b|Short ID:|\(via Sentry\)", re.IGNORECASE)),
-    ("github", re.compile(r"github\.com/\S+/actions|GitHub Actions|Workflow run|workflow.{0,60}(?:failed|passed)", re.IGNORECASE)),
+    (
+        "github",
+        re.compile(
+            r"github\.com/\S+/actions|GitHub Actions|Workflow run"
+            r"|workflow.{0,60}(?:failed|passed)",
+            re.IGNORECASE,
+        ),
+    ),
     ("gitlab", re.compile(r"Pipeline #?\d+|gitlab", re.IGNORECASE)),
-)  # fmt: skip
+)
 _GRAFANA = re.compile(r"^\s*(?:Labels|Annotations):\s*$|Grafana|/alerting/grafana/|Silence: http", re.MULTILINE)
 _RESOLVED = re.compile(
     r"^\W*(?:\[?(?:RESOLVED|Recovered|OK|Closed)(?::\d+)?\]?\b(?!\s*\w*rror)|(?:\[P\d\] )?\[?Recovered\b|Resolved #?\d*"
-    r"|해결|복구|정상)|\bstate changed to OK\b|\bOK: \"|(?:장애|알림|경보).{0,20}(?:복구|해결)(?:되었|됨|완료)|^Status: (?:resolved|closed|OK)\b",
+    r"|해결|복구|정상)|\bstate changed to OK\b|\bOK: \"|(?:장애|알림|경보).{0,20}(?:복구|해결)(?:되었|됨|완료)"
+    r"|^Status: (?:resolved|closed|OK)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _PASSED = re.compile(
     r"(?:pipeline|workflow|build|job|run|배포|deployment?|release).{0,80}\b(?:passed|succeeded|successful(?:ly)?|success|completed|started)\b"
     r"|^\W*(?:deployed|배포(?:가|를)? (?:완료|시작))|(?:배포|빌드).{0,30}(?:성공|완료|시작)",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _TROUBLE = re.compile(
-    r"fail|error|exception|panic|critical|alarm|firing|triggered|traceback|timeout|실패|오류|에러|장애|예외|경고", re.IGNORECASE
+    r"fail|error|exception|panic|critical|alarm|firing|triggered|traceback|timeout|실패|오류|에러|장애|예외|경고",
+    re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"^[\s\-•*]*[*_`]{0,2}(?P<key>[A-Za-z가-힣][\w. \-/가-힣]{0,38}?)[*_`]{0,2}\s*[:=][*_`]{0,2}\s+[*`]{0,2}(?P<value>\S.{0,300}?)[*`]{0,2}\s*$"
+    r"^[\s\-•*]*[*_`]{0,2}(?P<key>[A-Za-z가-힣][\w."
+    r" \-/가-힣]{0,38}?)[*_`]{0,2}\s*[:=][*_`]{0,2}\s+[*`]{0,2}(?P<value>\S.{0,300}?)[*`]{0,2}\s*$"
     r"|^[\s\-•*]*`?(?P<key2>[A-Za-z_][\w.-]{0,40})\s?=\s?\"?(?P<value2>[^\s\"][^\"\n]{0,200}?)\"?`?\s*$"
 )
 _URL = re.compile(r"https?://[^\s<>|)\]]+")
 _HEAD = re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]\s*(?P<rule>[\w가-힣][^\s(|]*)(?P<rest>.*)$", re.IGNORECASE)
 _LOG_LINE = re.compile(
-    r"^\[?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\s+(?:\[[^\]]{0,80}\]\s+)?(?P<level>FATAL|ERROR|WARN(?:ING)?|INFO|DEBUG)\s+"
+    r"^\[?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\s+(?:\[[^\]]{0,80}\]\s+)?(?P<level>FATAL|ERROR"
+    r"|WARN(?:ING)?|INFO|DEBUG)\s+"
     r"(?:\d+\s+)?(?:---\s+)?(?:\[(?P<app>[\w-]{2,40})\]\s+(?=\[))?(?:\[[^\]]{0,80}\]\s+)*(?P<logger>[\w.$\[\]/]{3,120})\s*(?:-|:)\s(?P<message>.*)$"
 )
 _ALIASES = {
-    "서비스": "service", "애플리케이션": "service", "앱": "service", "환경": "environment", "심각도": "severity", "등급": "severity",
-    "레벨": "severity", "level": "severity", "priority": "severity", "urgency": "severity", "state": "status", "상태": "status",
-    "버전": "version", "커밋": "commit", "알림": "alertname", "alarm name": "alertname", "alert": "alertname", "alarm": "alertname",
-    "monitor": "alertname", "project": "project", "env": "environment", "stage": "environment", "new state": "status",
-    "error type": "error_class", "exception": "error_class",
-}  # fmt: skip
+    "서비스": "service",
+    "애플리케이션": "service",
+    "앱": "service",
+    "환경": "environment",
+    "심각도": "severity",
+    "등급": "severity",
+    "레벨": "severity",
+    "level": "severity",
+    "priority": "severity",
+    "urgency": "severity",
+    "state": "status",
+    "상태": "status",
+    "버전": "version",
+    "커밋": "commit",
+    "알림": "alertname",
+    "alarm name": "alertname",
+    "alert": "alertname",
+    "alarm": "alertname",
+    "monitor": "alertname",
+    "project": "project",
+    "env": "environment",
+    "stage": "environment",
+    "new state": "status",
+    "error type": "error_class",
+    "exception": "error_class",
+}
 _CLASS = re.compile(r"(?:[\w$]+[.\\:]+)*[A-Z]\w*(?:Error|Exception|Failure|Timeout|Panic)")
 
 
@@ -116,7 +154,9 @@ def _message(labels: dict[str, str], title: str) -> str:
 
 
 def _severity(text: str) -> str:
-    found = re.search(r"\b(critical|fatal|error|warning|warn|info|P[1-5]|심각|긴급|오류|경고)\b", text[:2000], re.IGNORECASE)
+    found = re.search(
+        r"\b(critical|fatal|error|warning|warn|info|P[1-5]|심각|긴급|오류|경고)\b", text[:2000], re.IGNORECASE
+    )
     return found[1] if found else ""
 
 
@@ -124,5 +164,9 @@ def _rule(title: str, system: str | None) -> str:
     """The title of a monitor without its state; a title of a system without rules is none."""
     if system not in ("datadog", "cloudwatch", "grafana", "pagerduty", "opsgenie", "github", "gitlab"):
         return ""
-    plain = re.sub(r"^\W*(?:\[[^\]]*\]\s*)*(?:Triggered|Recovered|Re-Triggered|Resolved|Acknowledged|ALARM|OK|Warn)\b[\s:#\d]*", "", title)
+    plain = re.sub(
+        r"^\W*(?:\[[^\]]*\]\s*)*(?:Triggered|Recovered|Re-Triggered|Resolved|Acknowledged|ALARM|OK|Warn)\b[\s:#\d]*",
+        "",
+        title,
+    )
     return plain.split(" | ")[1 if " | " in plain else 0].strip(' "')

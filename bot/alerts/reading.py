@@ -25,21 +25,46 @@ MAX_TEXT_CHARS = 120_000
 MAX_ALERTS = 200
 MAX_DEPTH = 40
 MAX_LIST = 1_000
-_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
 _ENVIRONMENT_LABELS = (
-    "environment", "env", "deployment_environment", "deployment.environment", "stage", "tier", "profile", "namespace",
-)  # fmt: skip
+    "environment",
+    "env",
+    "deployment_environment",
+    "deployment.environment",
+    "stage",
+    "tier",
+    "profile",
+    "namespace",
+)
 _REVISION_LABELS = ("revision", "commit", "git_commit", "commit_sha", "sha", "release", "version")
 _ENVIRONMENTS = {
-    "prod": "production", "prd": "production", "live": "production", "real": "production", "운영": "production",
-    "stg": "staging", "stage": "staging", "스테이징": "staging", "dev": "development", "develop": "development",
+    "prod": "production",
+    "prd": "production",
+    "live": "production",
+    "real": "production",
+    "운영": "production",
+    "stg": "staging",
+    "stage": "staging",
+    "스테이징": "staging",
+    "dev": "development",
+    "develop": "development",
     "개발": "development",
-}  # fmt: skip
+}
 _KNOWN_ENVIRONMENTS = frozenset((*_ENVIRONMENTS, *_ENVIRONMENTS.values(), "qa", "test", "beta", "alpha", "sandbox"))
 _FORMATS = (
-    sentry.read, monitors.read_sns, monitors.read_cloudwatch, on_call.read_pagerduty, on_call.read_opsgenie,
-    alertmanager.read, pipelines.read_github, pipelines.read_gitlab, monitors.read_datadog, records.read,
-)  # fmt: skip
+    sentry.read,
+    monitors.read_sns,
+    monitors.read_cloudwatch,
+    on_call.read_pagerduty,
+    on_call.read_opsgenie,
+    alertmanager.read,
+    pipelines.read_github,
+    pipelines.read_gitlab,
+    monitors.read_datadog,
+    records.read,
+)
 
 
 class BadPayload(ValueError):
@@ -105,7 +130,7 @@ def read_payload(body: bytes, *, content_type: str, services: Services, posted_a
         if len(alerts) >= MAX_ALERTS:
             break
     if not alerts and not skipped:
-        raise BadPayload(400, "Nothing in the body can be read as an alert; send at least {\"message\": \"...\"}.")
+        raise BadPayload(400, 'Nothing in the body can be read as an alert; send at least {"message": "..."}.')
     return Reading(alerts=tuple(alerts[:MAX_ALERTS]), skipped=f"The body {skipped[0]}." if not alerts else None)
 
 
@@ -196,30 +221,53 @@ def _alert(told: Told, services: Services, posted_at: datetime, *, raw: str, fal
     name = service.name if service else told.service or _label(told.labels, SERVICE_LABELS)
     environment = told.environment or _label(told.labels, _ENVIRONMENT_LABELS[:-1]) or _namespace(told.labels)
     key, sequence = fingerprint(
-        service=name, traces=traces, error_class=error_class, message=told.message, title=told.title,
-        rule=told.rule or None, logger=told.logger or None,
-    )  # fmt: skip
+        service=name,
+        traces=traces,
+        error_class=error_class,
+        message=told.message,
+        title=told.title,
+        rule=told.rule or None,
+        logger=told.logger or None,
+    )
     return Alert(
-        format="trace" if told.format == "text" and traces else told.format, service=name or None,
+        format="trace" if told.format == "text" and traces else told.format,
+        service=name or None,
         environment=environment_of(environment, service) if environment else None,
-        severity=severity_of(told.severity), status=told.status, title=told.title[:300] or message[:300],
-        error_class=error_class, message=message[:2000], traces=traces, fingerprint=key, sequence=sequence,
-        is_truncated=main.is_truncated if main else False, raw=raw, posted_at=posted_at, labels=told.labels,
-        revision=told.revision or _label(told.labels, _REVISION_LABELS) or None, url=told.url or None,
+        severity=severity_of(told.severity),
+        status=told.status,
+        title=told.title[:300] or message[:300],
+        error_class=error_class,
+        message=message[:2000],
+        traces=traces,
+        fingerprint=key,
+        sequence=sequence,
+        is_truncated=main.is_truncated if main else False,
+        raw=raw,
+        posted_at=posted_at,
+        labels=told.labels,
+        revision=told.revision or _label(told.labels, _REVISION_LABELS) or None,
+        url=told.url or None,
         dedup_key=told.dedup_key or None,
-    )  # fmt: skip
+    )
 
 
 def _owned(trace: Trace, own: Mapping[str, bool]) -> Trace:
     """The trace with what the alerting system itself knows of its frames."""
     if not own:
         return trace
-    return replace(trace, thrown=tuple(
-        replace(one, frames=tuple(
-            replace(f, in_app=f.in_app and own.get(f"{f.file.rpartition('/')[2]}:{f.line}", f.in_app)) for f in one.frames
-        ))
-        for one in trace.thrown
-    ))  # fmt: skip
+    return replace(
+        trace,
+        thrown=tuple(
+            replace(
+                one,
+                frames=tuple(
+                    replace(f, in_app=f.in_app and own.get(f"{f.file.rpartition('/')[2]}:{f.line}", f.in_app))
+                    for f in one.frames
+                ),
+            )
+            for one in trace.thrown
+        ),
+    )
 
 
 def _label(labels: Mapping[str, str], names: tuple[str, ...]) -> str:

@@ -98,9 +98,14 @@ def render(
         if piece.number in cited
     )
     return Reply(
-        thread=fault.thread, markdown="\n\n".join(parts), citations=citations, delivery_id=fault.delivery_key,
-        final=True, notices=_notices(analysed, language), language=language,
-    )  # fmt: skip
+        thread=fault.thread,
+        markdown="\n\n".join(parts),
+        citations=citations,
+        delivery_id=fault.delivery_key,
+        final=True,
+        notices=_notices(analysed, language),
+        language=language,
+    )
 
 
 def with_count(reply: Reply, fault: Fault, language: Language) -> Reply:

@@ -8,10 +8,28 @@ from dataclasses import dataclass
 
 # Labels and fields that name a service, the plainest first.
 SERVICE_LABELS = (
-    "service", "service_name", "service.name", "app", "application", "app_name", "app.kubernetes.io/name",
-    "app_kubernetes_io_name", "project", "project_name", "project_slug", "component", "functionname", "dbinstanceidentifier",
-    "container", "container_name", "deployment", "statefulset", "job", "repository", "logger_name",
-)  # fmt: skip
+    "service",
+    "service_name",
+    "service.name",
+    "app",
+    "application",
+    "app_name",
+    "app.kubernetes.io/name",
+    "app_kubernetes_io_name",
+    "project",
+    "project_name",
+    "project_slug",
+    "component",
+    "functionname",
+    "dbinstanceidentifier",
+    "container",
+    "container_name",
+    "deployment",
+    "statefulset",
+    "job",
+    "repository",
+    "logger_name",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +67,9 @@ class Services:
     def named_in(self, text: str) -> Service | None:
         """The one service whose name or alias stands in `text` as a word of its own; None when several do."""
         words = f"-{plain_name(text[:2_000])}-"
-        found = {service.name: service for name, service in self._known.items() if len(name) > 2 and f"-{name}-" in words}
+        found = {
+            service.name: service for name, service in self._known.items() if len(name) > 2 and f"-{name}-" in words
+        }
         return next(iter(found.values())) if len(found) == 1 else None
 
 

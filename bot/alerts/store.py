@@ -158,9 +158,14 @@ class FaultStore:
         with self._store.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO deploys VALUES (?, ?, ?, ?, ?)",
-                (deploy.service, deploy.environment or "", deploy.revision, deploy.repository or "",
-                 timestamp(deploy.deployed_at)),
-            )  # fmt: skip
+                (
+                    deploy.service,
+                    deploy.environment or "",
+                    deploy.revision,
+                    deploy.repository or "",
+                    timestamp(deploy.deployed_at),
+                ),
+            )
 
     def deploys_of(self, service: str, environment: str | None, until: datetime) -> list[Deploy]:
         """The last two deployments up to a moment, the latest first."""
@@ -171,11 +176,14 @@ class FaultStore:
         )
         return [
             Deploy(
-                service=row["service"], environment=row["environment"] or None, revision=row["revision"],
-                repository=row["repository"] or None, deployed_at=moment(row["deployed_at"]),
+                service=row["service"],
+                environment=row["environment"] or None,
+                revision=row["revision"],
+                repository=row["repository"] or None,
+                deployed_at=moment(row["deployed_at"]),
             )
             for row in rows
-        ]  # fmt: skip
+        ]
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -242,8 +250,16 @@ def _fault(row: sqlite3.Row) -> Fault:
     return Fault(
         number=row["number"],
         thread=ThreadRef(platform=row["platform"], channel_id=row["channel_id"], root_id=row["root_id"]),
-        delivery_key=row["delivery_key"], service=row["service"], fingerprint=row["fingerprint"],
-        error_class=row["error_class"], title=row["title"], state=row["state"], count=row["count"],
-        first_at=moment(row["first_at"]), last_at=moment(row["last_at"]), earlier=row["earlier"],
-        post_id=row["post_id"], reply=decode_reply(row["reply"]) if row["reply"] else None,
-    )  # fmt: skip
+        delivery_key=row["delivery_key"],
+        service=row["service"],
+        fingerprint=row["fingerprint"],
+        error_class=row["error_class"],
+        title=row["title"],
+        state=row["state"],
+        count=row["count"],
+        first_at=moment(row["first_at"]),
+        last_at=moment(row["last_at"]),
+        earlier=row["earlier"],
+        post_id=row["post_id"],
+        reply=decode_reply(row["reply"]) if row["reply"] else None,
+    )

@@ -45,11 +45,9 @@ _BOTTOM = re.compile(
 def trace_frames(text: str) -> list[TraceFrame]:
     """The frames of a piece of a trace, innermost first, each marked as own or not."""
     return [
-        TraceFrame(
-            file=frame.file, line=frame.line, symbol=frame.symbol, in_app=is_in_app(frame.file, frame.symbol)
-        )
+        TraceFrame(file=frame.file, line=frame.line, symbol=frame.symbol, in_app=is_in_app(frame.file, frame.symbol))
         for frame in frames_of(text)[:MAX_FRAMES]
-    ]  # fmt: skip
+    ]
 
 
 def read_traces(stream: Stream, find_frames: FindFrames = trace_frames) -> list[Trace]:
@@ -62,9 +60,7 @@ def read_traces(stream: Stream, find_frames: FindFrames = trace_frames) -> list[
             printed = reader(lines, at, find_frames)
             if printed is not None and printed.end > at:
                 found.append(_as_trace(language, printed, lines, at, stream.name))
-                found += [
-                    replace(found[-1], thrown=_shortened(other)) for other in printed.others
-                ]
+                found += [replace(found[-1], thrown=_shortened(other)) for other in printed.others]
                 at = printed.end
                 break
         else:
@@ -83,6 +79,8 @@ def _as_trace(language: str, printed: Printed, lines: Sequence[str], start: int,
     bottom = any(_BOTTOM.search(line) for line in body[-3:])
     is_truncated = not printed.complete or cut or (not behind and not bottom and language != "python")
     return Trace(
-        language=language, thrown=_shortened(printed.thrown), is_truncated=is_truncated,
+        language=language,
+        thrown=_shortened(printed.thrown),
+        is_truncated=is_truncated,
         thread=printed.thread or stream,
-    )  # fmt: skip
+    )

@@ -27,7 +27,8 @@ _CODES = re.compile(
     r"\b(?:(?:ORA|TNS|PLS|DPY|DPI|IJ|SQLCODE=?)-?\d{3,6}|(?:AADSTS|HHH|WFLY[A-Z]*|CS|TS|PGRST)\d{3,7}"
     r"|E(?:[A-Z]){4,14}|ERR_[A-Z_]+|[A-Z]{2,}(?:_[A-Z]+){1,6})\b"
     r"|\bSQLSTATE[ \[:=]+(?P<state>[0-9A-Z]{5})\b|\bSQL Error: (?P<sql>\d{3,5})"
-    r"|(?:\b[Ss]tatus(?: code)?|\bHTTP(?:/[\d.]+)?|\b[Cc]ode|오류 ?코드|에러 ?코드|코드)[ :=\[(]+(?P<status>[A-Z]{0,6}[-_]?\d{3,6})\b"
+    r"|(?:\b[Ss]tatus(?: code)?|\bHTTP(?:/[\d.]+)?|\b[Cc]ode|오류 ?코드|에러 ?코드"
+    r"|코드)[ :=\[(]+(?P<status>[A-Z]{0,6}[-_]?\d{3,6})\b"
     r"|\berrno[ =:]+(?P<errno>\d+)|\[Errno (?P<number>\d+)\]"
 )
 _NAMES = re.compile(r"(?<![\w./-])(?P<name>[A-Za-z]+(?:_[A-Za-z]+)+)(?![\w/-])")

@@ -30,8 +30,13 @@ from bot.http.machine import whole_body
 MAX_DEPLOY_BYTES = 64 * 1024
 MAX_REMEMBERED = 20_000
 _DELIVERY_HEADERS = (
-    "idempotency-key", "x-github-delivery", "x-gitlab-event-uuid", "x-amz-sns-message-id", "x-webhook-id", "request-id",
-)  # fmt: skip
+    "idempotency-key",
+    "x-github-delivery",
+    "x-gitlab-event-uuid",
+    "x-amz-sns-message-id",
+    "x-webhook-id",
+    "request-id",
+)
 _REVISION = re.compile(r"[0-9A-Za-z][\w.+/-]{0,127}")
 
 log = structlog.get_logger(__name__)
@@ -84,6 +89,15 @@ def alert_routes(
         told = {"id": identity, "alerts": len(reading.alerts)}
         return JSONResponse({**told, "skipped": reading.skipped} if reading.skipped else told, status_code=202)
 
+    return [
+        Route("/alerts", alerts, methods=["POST"]),
+        Route("/deploys", _deploys(door, note_deploy, services, clock), methods=["POST"]),
+    ]
+
+
+def _deploys(
+    door: _Door, note_deploy: NoteDeploy, services: Services, clock: Callable[[], datetime]
+) -> Callable[[Request], Awaitable[Response]]:
     async def deploys(request: Request) -> Response:
         refused = door.refusal(request)
         if refused is not None:
@@ -99,7 +113,7 @@ def alert_routes(
             return _error(503, "The deployment could not be saved; send it again in a minute.", retry_after_s=60)
         return JSONResponse({"id": _digest(body)}, status_code=202)
 
-    return [Route("/alerts", alerts, methods=["POST"]), Route("/deploys", deploys, methods=["POST"])]
+    return deploys
 
 
 class _Door:
@@ -116,7 +130,9 @@ class _Door:
         scheme, _, told = request.headers.get("authorization", "").partition(" ")
         given = told.strip() if scheme.lower() == "bearer" else request.query_params.get("token", "")
         if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token):
-            return _error(401, "The token is missing or wrong; send `Authorization: Bearer TOKEN` with that of [alerts].")
+            return _error(
+                401, "The token is missing or wrong; send `Authorization: Bearer TOKEN` with that of [alerts]."
+            )
         now = self._clock()
         while self._calls and now - self._calls[0] >= timedelta(minutes=1):
             self._calls.popleft()
@@ -128,7 +144,7 @@ class _Door:
 
 
 class _Seen:
-    """The ids of the bodies that were taken within the window. The inbox keeps them durably; this spares the reading."""
+    """The ids of the bodies that were taken within the window, which spares reading a repeat."""
 
     def __init__(self, clock: Callable[[], datetime], window: timedelta) -> None:
         self._clock = clock
@@ -180,13 +196,19 @@ def _deploy_of(body: bytes, services: Services, now: datetime) -> Deploy | str:
         except ValueError:
             at = now.replace(tzinfo=None)
         if at.tzinfo is None:
-            return 'The key "deployed_at" is no time with a zone; write it like 2026-01-31T09:00:00+09:00, or leave it out.'
+            return (
+                'The key "deployed_at" is no time with a zone; write it like 2026-01-31T09:00:00+09:00, or leave it'
+                " out."
+            )
     found = services.find(service)
     environment = _text(value, "environment")
     return Deploy(
-        service=found.name if found else service, environment=environment_of(environment, found) if environment else None,
-        revision=revision, repository=_text(value, "repository") or None, deployed_at=at.astimezone(now.tzinfo),
-    )  # fmt: skip
+        service=found.name if found else service,
+        environment=environment_of(environment, found) if environment else None,
+        revision=revision,
+        repository=_text(value, "repository") or None,
+        deployed_at=at.astimezone(now.tzinfo),
+    )
 
 
 def _text(value: Mapping[str, object], key: str) -> str:

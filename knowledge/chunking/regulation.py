@@ -22,8 +22,12 @@ from knowledge.types import ChunkDraft, ChunkKind
 _MIN_BODY_CHARS = 25
 _MAX_NAMES_CHARS = 200
 _HEADER_LINES = 60
-_DIVISION_ORDER = {"편": 0, "장": 1, "절": 2, "관": 3}
+_DIVISION_ORDER = {"편": 0, "Part": 0, "장": 1, "Chapter": 1, "절": 2, "관": 3}
 _TELLING = re.compile(r"삭\s*제|폐\s*지|생\s*략|준용|해당\s*없음")
+_FIRST_ARTICLE = re.compile(
+    r"목\s*적|目\s*的|명\s*칭|설\s*치|총\s*칙|근\s*거|취\s*지|정\s*의|적용\s*범위|^(?:purpose|name|general|definition|scope|object)",
+    re.I,
+)
 _APPENDIX_TITLE_LINES = 3
 _RELATED = re.compile(r"^\s*[(（\[<]?\s*제\s*\d+\s*조.{0,40}관련.{0,20}[)）\]>]?\s*$")
 
@@ -68,7 +72,7 @@ def is_regulation(pieces: Sequence[Piece]) -> bool:
     others = 0
     for piece in pieces:
         marker = read_marker(piece.text) if piece.kind != "row" else None
-        if marker is None:
+        if marker is None or (marker.kind == "appendix" and marker.is_attachment):
             continue
         if marker.kind == "article" and not marker.weak:
             articles.add(marker.number)
@@ -304,12 +308,12 @@ def _only_names(piece: Piece) -> bool:
 
 
 def _numbers(marker: Marker) -> tuple[int, int]:
-    main, _, branch = marker.number.partition("의")
+    main, _, branch = marker.number.replace("-", "의").replace(".", "의").partition("의")
     return int(main), int(branch or 0)
 
 
 def _opens_regulation(marker: Marker) -> bool:
-    return bool(re.search(r"목\s*적|명\s*칭|설\s*치|총\s*칙|근\s*거|취\s*지|정\s*의|적용\s*범위", marker.title))
+    return bool(_FIRST_ARTICLE.search(marker.title))
 
 
 def _merge_stubs(sections: Sequence[_Section]) -> list[_Section]:

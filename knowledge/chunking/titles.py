@@ -16,7 +16,9 @@ _FIRST_LINES = 12
 # letters that such names end in; contracts and applications are forms, not regulations
 _KNOWN = re.compile(
     r"(?:규정|규칙|세칙|정관|학칙|지침|내규|요령|규약|요강|강령|약관|협약|협약서|준칙|헌장|조례|법|시행령|절차서?|"
-    r"방침|회칙|수칙|편람|기준|규정집|운영안|매뉴얼|정책)(?:\s*\([^)]*\))?$"
+    r"방침|회칙|수칙|편람|기준|규정집|운영안|매뉴얼|정책|"
+    r"\b(?:[Pp]olic(?:y|ies)|[Rr]ules?|[Rr]egulations?|[Bb]y-?laws?|[Cc]harter|[Gg]uidelines?|[Cc]ode of [Cc]onduct)"
+    r"|POLICY|RULES?|REGULATIONS?|BY-?LAWS?)(?:\s*\([^)]*\))?$"
 )
 _HISTORY = re.compile(
     r"^\s*[<\[(【〈]?.{0,30}(?:제정|개정|시행|공포|폐지|전문|일부|신설|발령|규정\s*제?\s*\d|예규|훈령|고시).{0,80}$|"
@@ -104,5 +106,5 @@ def _is_beginning(piece: Piece) -> bool:
     if marker is None or marker.main_number != 1 or "의" in marker.number:
         return False
     if marker.kind == "division":
-        return marker.unit in ("편", "장") or (marker.unit == "절" and "총칙" in marker.title)
+        return marker.unit in ("편", "장", "Part", "Chapter") or (marker.unit == "절" and "총칙" in marker.title)
     return marker.kind == "article" and not _TRANSITIONAL.search(marker.title)

@@ -102,6 +102,7 @@ class Revisions:
 
 
 def family_of(chunk: Chunk) -> Family | None:
+    """The regulation of which the chunk holds one wording; None where there is only this one."""
     return (chunk.locator.source, chunk.family) if chunk.family is not None else None
 
 

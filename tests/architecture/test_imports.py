@@ -55,6 +55,10 @@ LAYERS = {
         "ports": ["bot.ports"],
         "logic": [
             "bot.admission",
+            "bot.clause_support",
+            "bot.clause_windows",
+            "bot.plain_words",
+            "bot.strong_words",
             "bot.alerts",
             "bot.routing",
             "bot.persona",

@@ -201,7 +201,9 @@ class FakePlatform:
         return ToolStatus(name=self.name, state=state, detail="in memory", checked_at=datetime.now(UTC))
 
     async def diagnose(self, channel_ids: Sequence[str]) -> Sequence[Diagnosis]:
-        return [Diagnosis(name=f"{self.name} channel {channel}", ok=True, detail="in memory") for channel in channel_ids]
+        return [
+            Diagnosis(name=f"{self.name} channel {channel}", ok=True, detail="in memory") for channel in channel_ids
+        ]
 
     async def close(self) -> None:
         self._closed.set()

@@ -58,9 +58,7 @@ def _carried(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed 
 
 
 def _is_call(lines: Sequence[str], at: int) -> bool:
-    return (
-        at + 1 < len(lines) and _FUNCTION.match(lines[at]) is not None and _PLACE.match(lines[at + 1]) is not None
-    )
+    return at + 1 < len(lines) and _FUNCTION.match(lines[at]) is not None and _PLACE.match(lines[at + 1]) is not None
 
 
 def _frames(lines: Sequence[str], find_frames: FindFrames) -> list[TraceFrame]:

@@ -11,7 +11,8 @@ from bot.alerts.languages.printed import FindFrames, Printed, first_frame, throw
 # What stands in the brackets of a frame: Pay.java:45, Unknown Source, Native Method, <generated>, r8-map-id-1a2b:9
 FRAME = re.compile(
     r"^\s*at\s+[\w.$<>/@-]+"
-    r"\((?:[\w$-]+\.(?:java|kt|kts|scala|groovy|clj)(?::-?\d+)?|SourceFile(?::\d+)?|Unknown Source(?::\d+)?|Native Method"
+    r"\((?:[\w$-]+\.(?:java|kt|kts|scala|groovy|clj)(?::-?\d+)?|SourceFile(?::\d+)?"
+    r"|Unknown Source(?::\d+)?|Native Method"
     r"|<generated>|D8\$\$\w+|r8-map-id[^)\s]*|<[\w ]+>|NULL|Redefined)\)"
 )
 _HEAD = re.compile(

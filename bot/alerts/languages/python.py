@@ -1,4 +1,4 @@
-"""Python prints causes first and the innermost call last; chains are turned round, so that the root cause comes last."""
+"""Python prints causes first and the innermost call last; chains are turned round: the root cause comes last."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ _HEAD = re.compile(
     rf"^(?P<place>{_FILE}:\d+):in [`'](?P<symbol>[^'`]+)': (?P<message>.*) \((?P<class>[A-Z][\w:]*)\)\s*$"
 )
 _LOGGED = re.compile(
-    r"^(?P<class>[A-Z]\w*+(?:::[A-Z]\w*+)++|[A-Z]\w*(?:Error|Exception|NotFound|Invalid))(?::\s| \()(?P<message>.*?)\)?:?\s*$"
+    r"^(?P<class>[A-Z]\w*+(?:::[A-Z]\w*+)++|[A-Z]\w*(?:Error|Exception|NotFound|Invalid))(?::\s"
+    r"| \()(?P<message>.*?)\)?:?\s*$"
 )
 FRAME = re.compile(rf"^\s*(?:\d+:\s+)?(?:from\s+)?{_FILE}:\d+(?::in [`'].*)?\s*$")
 

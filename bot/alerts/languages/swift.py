@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from bot.alerts.languages.printed import FindFrames, Printed, run_of, thrown
 
 _HEAD = re.compile(
-    r"^(?:(?:\S+/)?[\w+-]+\.swift:\d+: )?(?P<class>Fatal error|Precondition failed|Assertion failed)(?:: (?P<message>.*?))?"
+    r"^(?:(?:\S+/)?[\w+-]+\.swift:\d+: )?(?P<class>Fatal error|Precondition failed"
+    r"|Assertion failed)(?:: (?P<message>.*?))?"
     r"(?:: file \S+\.swift, line \d+)?\s*$"
 )
 FRAME = re.compile(

@@ -26,14 +26,18 @@ def _alert(name: str, payload: Json, alert: Json, shared: Json, shared_notes: Js
         format=name,
         title=summary,
         message=description or summary,
-        text=joined(summary, description, notes.get("stacktrace"), notes.get("stack_trace"), notes.get("log"), notes.get("logs")),
+        text=joined(
+            summary, description, notes.get("stacktrace"), notes.get("stack_trace"), notes.get("log"), notes.get("logs")
+        ),
         severity=labels.get("severity", labels.get("priority", "")),
         status=status_of(text(alert.get("status")), text(payload.get("status"))),
         rule=rule,
         labels=labels,
-        url=first(notes.get("runbook_url"), alert.get("generatorURL"), alert.get("panelURL"), payload.get("externalURL")),
+        url=first(
+            notes.get("runbook_url"), alert.get("generatorURL"), alert.get("panelURL"), payload.get("externalURL")
+        ),
         dedup_key=first(alert.get("fingerprint"), payload.get("groupKey")),
-    )  # fmt: skip
+    )
 
 
 def _read_legacy(payload: Json) -> list[Told] | None:

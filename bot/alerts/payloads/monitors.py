@@ -18,7 +18,15 @@ from bot.alerts.payloads.told import (
     text_at,
 )
 
-_DATADOG_KEYS = ("alert_id", "alert_type", "alert_transition", "event_type", "aggreg_key", "event_msg", "ALERT_TRANSITION")
+_DATADOG_KEYS = (
+    "alert_id",
+    "alert_type",
+    "alert_transition",
+    "event_type",
+    "aggreg_key",
+    "event_msg",
+    "ALERT_TRANSITION",
+)
 
 
 def read_datadog(payload: Json) -> list[Told] | None:

@@ -39,7 +39,7 @@ def read_github(payload: Json) -> list[Told] | str | None:
             url=first(run.get("html_url"), run.get("target_url")),
             dedup_key=f"github:{text_at(payload, 'repository', 'full_name')}:{name}:{branch}",
         )
-    ]  # fmt: skip
+    ]
 
 
 def read_gitlab(payload: Json) -> list[Told] | str | None:
@@ -55,9 +55,10 @@ def read_gitlab(payload: Json) -> list[Told] | str | None:
     project = mapping(payload.get("project"))
     branch = first(attributes.get("ref"), payload.get("ref"))
     failed = [
-        first(build.get("name")) for build in objects(payload.get("builds"))
+        first(build.get("name"))
+        for build in objects(payload.get("builds"))
         if text_at(build, "status") == "failed" and build.get("allow_failure") is not True
-    ]  # fmt: skip
+    ]
     jobs = f"Failed job: {', '.join(failed)}" if failed else ""
     title = f"{name} {'passed' if status == 'success' else 'failed'} on {branch}"
     path = first(project.get("path_with_namespace"), payload.get("project_name"))
@@ -73,8 +74,10 @@ def read_gitlab(payload: Json) -> list[Told] | str | None:
             status="resolved" if status == "success" else "firing",
             rule=f"{name} {branch} {' '.join(failed)}".strip(),
             labels={"repository": path, "branch": branch},
-            revision=first(attributes.get("sha"), payload.get("sha"), at(payload, "commit", "sha"), at(payload, "commit", "id")),
+            revision=first(
+                attributes.get("sha"), payload.get("sha"), at(payload, "commit", "sha"), at(payload, "commit", "id")
+            ),
             url=first(attributes.get("url"), payload.get("deployable_url"), text(project.get("web_url"))),
             dedup_key=f"gitlab:{path}:{name}:{branch}",
         )
-    ]  # fmt: skip
+    ]

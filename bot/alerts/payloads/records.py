@@ -7,60 +7,55 @@ from collections.abc import Iterator, Mapping
 from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, sequence, status_of, text
 
 MAX_TEXTS = 200
+_STACK = (
+    "stack_trace", "stackTrace", "stacktrace", "stack", "exception.stacktrace", "error.stack_trace", "error.stack",
+    "traceback", "trace", "exc_info", "exception", "Exception", "log",
+)  # fmt: skip
+_STACK_OF_ERROR = ("stack_trace", "stackTrace", "stack", "stacktrace", "traceback")
+_MESSAGE = ("message", "msg", "text", "error.message", "description", "event", "error", "@m", "RenderedMessage")
+_LEVEL = ("level", "severity", "log.level")
+_LOGGER = ("logger_name", "logger", "log.logger")
+_CLASS = ("error_class", "exception_class", "error.type")
+_CLASS_TOO = ("exceptionClass",)
+_SERVICE = ("service.name", "app", "application", "appName", "app_name")
+_ENVIRONMENT = ("environment", "env", "service.environment")
 _PINO = {"10": "debug", "20": "debug", "30": "info", "40": "warning", "50": "error", "60": "critical"}
 
 
 def read(payload: Json) -> list[Told] | None:
     """What an object of no known system tells; None when no text at all stands in it."""
     error = payload.get("error") or payload.get("err") or payload.get("exception") or payload.get("exc_info")
-    stack = first(
-        payload.get("stack_trace"), payload.get("stackTrace"), payload.get("stacktrace"), payload.get("stack"),
-        payload.get("exception.stacktrace"), payload.get("error.stack_trace"), payload.get("error.stack"),
-        payload.get("traceback"), payload.get("trace"), at(error, "stack_trace"), at(error, "stackTrace"),
-        at(error, "stack"), at(error, "stacktrace"), at(error, "traceback"), payload.get("exc_info"),
-        payload.get("exception"), payload.get("Exception"), payload.get("log"),
-    )  # fmt: skip
-    message = first(
-        payload.get("message"), payload.get("msg"), payload.get("text"), payload.get("error.message"),
-        at(error, "message"), payload.get("description"), payload.get("event"), payload.get("error"),
-        payload.get("@m"), payload.get("RenderedMessage"),
-    )  # fmt: skip
-    level = first(payload.get("level"), payload.get("severity"), payload.get("log.level"), at(payload, "log", "level"),
-                  payload.get("priority"), payload.get("@l"))  # fmt: skip
-    is_record = bool(first(payload.get("logger_name"), payload.get("logger"), payload.get("log.logger"), payload.get("thread_name")))
+    stack = _told(payload, _STACK[:9]) or _told(error, _STACK_OF_ERROR) or _told(payload, _STACK[9:])
+    message = _told(payload, _MESSAGE[:4]) or first(at(error, "message")) or _told(payload, _MESSAGE[4:])
+    level = _told(payload, _LEVEL) or first(at(payload, "log", "level"), payload.get("priority"), payload.get("@l"))
     others = list(_texts(payload)) if not (message or stack) else []
     if not (message or stack or others):
         return None
-    labels = labels_of(payload.get("labels"), payload.get("tags"), _scalars(payload))
     return [
         Told(
-            format="log" if is_record else "json",
+            format="log" if _told(payload, (*_LOGGER, "thread_name")) else "json",
             title=first(payload.get("title"), payload.get("summary"), message.split("\n", 1)[0], *others[:1]),
             message=message or first(*others),
             text=joined(payload.get("title"), message, stack, *others),
-            error_class=first(
-                payload.get("error_class"), payload.get("exception_class"), payload.get("error.type"), at(error, "type"),
-                at(error, "class"), at(error, "name"), payload.get("exceptionClass"),
-            ),
-            service=first(
-                payload.get("service"), at(payload, "service", "name"), payload.get("service.name"),
-                payload.get("app"), payload.get("application"), payload.get("appName"), payload.get("app_name"),
-            ),
-            environment=first(
-                payload.get("environment"), payload.get("env"), payload.get("service.environment"),
-                at(payload, "service", "environment"), payload.get("profile"), payload.get("stage"),
-            ),
+            error_class=_told(payload, _CLASS) or _told(error, ("type", "class", "name")) or _told(payload, _CLASS_TOO),
+            service=first(payload.get("service"), at(payload, "service", "name")) or _told(payload, _SERVICE),
+            environment=_told(payload, _ENVIRONMENT)
+            or first(at(payload, "service", "environment"), payload.get("profile"), payload.get("stage")),
             severity=_PINO.get(level, level),
             status=status_of(first(payload.get("status"), payload.get("state"))),
-            rule=first(payload.get("rule"), payload.get("alert"), payload.get("alertname")),
-            logger=first(payload.get("logger_name"), payload.get("logger"), payload.get("log.logger")),
-            labels=labels,
-            revision=first(payload.get("revision"), payload.get("commit"), payload.get("git_commit"), payload.get("release"),
-                           payload.get("version")),
-            url=first(payload.get("url"), payload.get("link")),
-            dedup_key=first(payload.get("dedup_key"), payload.get("fingerprint")),
+            rule=_told(payload, ("rule", "alert", "alertname")),
+            logger=_told(payload, _LOGGER),
+            labels=labels_of(payload.get("labels"), payload.get("tags"), _scalars(payload)),
+            revision=_told(payload, ("revision", "commit", "git_commit", "release", "version")),
+            url=_told(payload, ("url", "link")),
+            dedup_key=_told(payload, ("dedup_key", "fingerprint")),
         )
-    ]  # fmt: skip
+    ]
+
+
+def _told(given: object, keys: tuple[str, ...]) -> str:
+    """The first text that stands under one of `keys`; empty where there is none."""
+    return first(*(at(given, key) for key in keys))
 
 
 def _scalars(payload: Json) -> dict[str, str]:

@@ -36,7 +36,9 @@ def read(payload: Json) -> list[Told] | None:
         return [_metric(payload, data, metric)]
     if not event and not issue:
         return None
-    if event and not any(key in event for key in ("event_id", "exception", "platform", "metadata", "culprit", "logentry")):
+    if event and not any(
+        key in event for key in ("event_id", "exception", "platform", "metadata", "culprit", "logentry")
+    ):
         return None
     event = event or issue
     tags = labels_of(event.get("tags"), issue.get("tags"))
@@ -50,13 +52,17 @@ def read(payload: Json) -> list[Told] | None:
         Told(
             format="sentry",
             title=title,
-            message=first(last.get("value"), meta.get("value"), at(event, "logentry", "formatted"), event.get("message"), title),
+            message=first(
+                last.get("value"), meta.get("value"), at(event, "logentry", "formatted"), event.get("message"), title
+            ),
             error_class=first(last.get("type"), meta.get("type")),
             text=stack or joined(title, event.get("message"), event.get("culprit")),
             service=first(tags.get("service"), text_at(project, "slug") or text(project)),
             environment=first(event.get("environment"), tags.get("environment")),
             severity=first(event.get("level"), tags.get("level"), issue.get("level"), payload.get("level")),
-            status=status_of(first(issue.get("status") if payload.get("action") == "resolved" else "", payload.get("action"))),
+            status=status_of(
+                first(issue.get("status") if payload.get("action") == "resolved" else "", payload.get("action"))
+            ),
             logger=text_at(event, "logger"),
             labels=tags,
             revision=first(event.get("release"), tags.get("release")),
@@ -64,7 +70,7 @@ def read(payload: Json) -> list[Told] | None:
             dedup_key=first(event.get("issue_id"), issue.get("id"), payload.get("id")),
             own_files=_own_files(chain),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _metric(payload: Json, data: Json, metric: Json) -> Told:
@@ -96,7 +102,8 @@ def _printed(chain: list[Json], platform: str) -> Iterator[str]:
             yield "Traceback (most recent call last):"
             for frame in _frames(value):
                 place = first(frame.get("abs_path"), frame.get("filename"), "unknown")
-                yield f'  File "{place}", line {text_at(frame, "lineno") or 1}, in {text_at(frame, "function") or "<module>"}'
+                function = text_at(frame, "function") or "<module>"
+                yield f'  File "{place}", line {text_at(frame, "lineno") or 1}, in {function}'
             yield f"{text_at(value, 'type') or 'Error'}: {text_at(value, 'value')}"
         return
     for number, value in enumerate(reversed(chain)):
@@ -114,7 +121,9 @@ def _line(frame: Json, *, is_jvm: bool) -> str:
     line = text_at(frame, "lineno")
     if is_jvm:
         owner = text_at(frame, "module")
-        return f"\tat {owner + '.' if owner else ''}{function or 'unknown'}({file or 'Unknown Source'}{':' + line if line else ''})"
+        name = f"{owner}.{function or 'unknown'}" if owner else function or "unknown"
+        place = (file or "Unknown Source") + (f":{line}" if line else "")
+        return f"\tat {name}({place})"
     place = f"{file}:{line or 1}:{text_at(frame, 'colno') or 1}"
     return f"    at {function} ({place})" if function else f"    at {place}"
 

@@ -111,11 +111,25 @@ def joined(*parts: object) -> str:
 
 
 _SEVERITIES: tuple[tuple[Severity, re.Pattern[str]], ...] = (
-    ("critical", re.compile(r"^(?:critical|crit|fatal|emergency|emerg|panic|p1|p0|sev-?[01]|high|disaster|urgent|심각|긴급)$", re.I)),
+    (
+        "critical",
+        re.compile(
+            r"^(?:critical|crit|fatal|emergency|emerg|panic|p1|p0"
+            r"|sev-?[01]|high|disaster|urgent|심각|긴급)$",
+            re.I,
+        ),
+    ),
     ("error", re.compile(r"^(?:error|err|severe|major|p2|sev-?2|failure|failed|alert|alarm|오류|에러|장애)$", re.I)),
     ("warning", re.compile(r"^(?:warning|warn|minor|p3|sev-?3|moderate|medium|average|경고|주의)$", re.I)),
-    ("info", re.compile(r"^(?:info|information|informational|notice|low|p4|p5|sev-?[45]|debug|normal|none|정보)$", re.I)),
-)  # fmt: skip
+    (
+        "info",
+        re.compile(
+            r"^(?:info|information|informational|notice|low|p4|p5"
+            r"|sev-?[45]|debug|normal|none|정보)$",
+            re.I,
+        ),
+    ),
+)
 
 
 def severity_of(*told: str) -> Severity:

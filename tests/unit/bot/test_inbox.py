@@ -171,7 +171,9 @@ def test_a_reply_that_is_ready_outlives_a_restart(inbox):
 def test_done_and_the_post_that_answers_are_recorded_together(inbox, store):
     inbox.save(message())
     secret = "AKIAIOSFODNN7EXAMPLE"
-    answered = Answered(post_id="p1", question=f"q {secret}", answer=f"a {secret}", evidence_ids=("c1",), scope=Scope.of("rules"))
+    answered = Answered(
+        post_id="p1", question=f"q {secret}", answer=f"a {secret}", evidence_ids=("c1",), scope=Scope.of("rules")
+    )
     inbox.finish(inbox.take_next("slow"), outcome="no_evidence", answered=answered)
     assert [tuple(r) for r in store.query("SELECT state, outcome FROM inbox")] == [("done", "no_evidence")]
     (row,) = store.query("SELECT * FROM replies")

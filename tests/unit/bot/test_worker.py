@@ -202,5 +202,3 @@ async def test_every_question_is_logged_masked_with_its_evidence(company, store,
     assert row["outcome"] == "answered"
     assert set(json.loads(row["cited_ids"])) <= set(json.loads(row["evidence_ids"]))
     assert json.loads(row["took_ms"])["answer"] > 0
-
-

@@ -51,7 +51,8 @@ def test_values_of_the_wrong_type_are_read_or_refused(payload: dict[str, object]
     try:
         reading = read(json.dumps(payload).encode())
     except BadPayload as error:
-        assert error.status in (400, 413, 415) and error.sentence.endswith(".")
+        refusal = (error.status in (400, 413, 415), error.sentence[-1:])
+        assert refusal == (True, ".")
     else:
         assert reading.alerts or reading.skipped
 

@@ -230,7 +230,12 @@ async def test_feedback_reaches_the_bot_and_only_for_finished_answers(site: Site
         site.received.clear()
         await site.platform.vote(post_id=post_id, author=KIM, vote="wrong", comment="금액이 다릅니다")
         given = FeedbackGiven(
-            reply_id=post_id, author=KIM, vote="wrong", comment="금액이 다릅니다", platform="web", delivery_id=message.delivery_id
+            reply_id=post_id,
+            author=KIM,
+            vote="wrong",
+            comment="금액이 다릅니다",
+            platform="web",
+            delivery_id=message.delivery_id,
         )
         assert site.received == [given]
         for wrong in (message.id, "nothing"):
