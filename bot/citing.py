@@ -17,7 +17,6 @@ from bot.clause_support import support_fault
 from bot.content_words import bag_of, content_words, held_share, is_korean
 from bot.evidence_pieces import EvidencePiece
 from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
-from bot.plain_words import foreign_noun
 from bot.polarity import contradicted
 from bot.quantities import Quantity
 from bot.row_binding import ABSENT, Surroundings
@@ -45,12 +44,6 @@ _SYSTEM_WORDS = re.compile(
     r"#{2,}\s?(?:system|instruction)",
     re.IGNORECASE,
 )
-_INTRODUCES = re.compile(
-    r"(?:다음|아래)(?:과|와)?\s?(?:같|표|순서|절차|내용|단계|방법|사항)|정리(?:하면|해\s?드리|했)|"
-    r"\b(?:as follows|here (?:is|are)|the following|below)\b",
-    re.IGNORECASE,
-)
-_PLAIN_ENGLISH = frozenset({"here", "summary", "follows", "overview", "steps", "details", "answer", "key", "points"})
 _PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
 _FEW_WORDS, _LEAST_SHARE = 4, 0.3
 
@@ -240,8 +233,6 @@ class EvidenceIndex:
         bags = [piece.bag for piece in pieces if piece.bag.is_korean == korean and not piece.is_code]
         if len(bags) < len(pieces):  # in another language words cannot be compared, only numbers and names
             return None
-        if korean and (noun := foreign_noun(spoken, [*bags, self._question_words, bag_of(around.context)])):
-            return f"{noun} does not stand in the evidence it names"
         words = [word for word in content_words(without_amounts(claims)) if not _PREDICATE.search(word)]
         share = held_share(words, *bags)
         if words and share == 0.0 and not claims.is_empty:  # other words for what the evidence and the question name
@@ -255,12 +246,10 @@ class EvidenceIndex:
     def _is_lead(self, bare: str) -> bool:
         """Whether it only introduces what follows: a heading, or a line that ends with a colon, without claims."""
         line = bare.strip()
-        opens = (line.endswith((":", "：", ":**")) or line.startswith("#") or re.fullmatch(r"\*\*[^*]+\*\*", line)) or (
-            _INTRODUCES.search(line) or line.startswith("|")
-        )
+        opens = line.endswith((":", "：", ":**")) or line.startswith("#") or re.fullmatch(r"\*\*[^*]+\*\*", line)
         if not opens or len(line) > 120 or self._manner_fault(bare) is not None or not claims_of(bare).is_empty:
             return False
-        words = [word for word in content_words(line) if word not in _PLAIN_ENGLISH]
+        words = content_words(line)
         bags = [self._question_words, *(piece.bag for piece in self._pieces.values())]
         return not words or held_share(words, *bags) >= 0.5
 

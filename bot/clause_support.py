@@ -18,10 +18,13 @@ _MARGIN = 1.0
 _DURATIONS = frozenset({"년", "개월", "주", "일", "영업일", "시간", "분", "초", "밀리초"})
 _IN_TURN = re.compile(r"각각|respectively|순서대로", re.IGNORECASE)
 _AFTER = re.compile(
-    r"\s?(?:이\s)?(?:(?P<late>이후|후(?!보|원)|뒤|부터|지나)|(?P<early>전(?!체|부|액|사)|이내|까지|안에|내에))"
+    r"\s?(?:이\s)?(?:(?P<late>이후|후(?!보|원)|뒤|부터|지나)|(?P<early>전(?!체"
+    r"|부|액|사)|이내|까지|안에|내에))"
 )
 _BEFORE = re.compile(
-    r"\b(?:(?P<late>after|from|since)|(?P<early>before|within|by|until|no later than))\s+(?:the\s)?$", re.IGNORECASE
+    r"\b(?:(?P<late>after|from|since)|(?P<early>before|within|by"
+    r"|until|no later than))\s+(?:the\s)?$",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d[\d,.:]*\s?(?:[가-힣]{1,3}|[a-z]+)?", re.IGNORECASE)
 _DIGITS = re.compile(r"\d[\d,]*")
@@ -82,7 +85,8 @@ def _directions(text: str) -> dict[str, set[str]]:
             continue
         end = digits.end() + match.start()
         unit = re.compile(
-            r"\s?(?:시간|시|개월|년|주일|주|일|분|초|영업일|만\s?원|천\s?원|원|회|[a-z]+)?(?:간|째)?"
+            r"\s?(?:시간|시|개월|년|주일|주|일|분|초|영업일|만\s?원|천\s?원|원|회|[a-z]+)?(?:간"
+            r"|째)?"
         ).match(text, end)
         behind = _AFTER.match(text, unit.end() if unit else end)
         side = _side(behind) if behind else _side(_BEFORE.search(text[max(0, match.start() - 20) : match.start()]))
@@ -130,24 +134,13 @@ def _amount_fault(
         for window in windows:
             if window in holding or not any(_is_rival(quantity, q) for q in window.claims.quantities):
                 continue
-            rivals = [other for other in part.quantities if other is not quantity and _is_rival(quantity, other)]
-            if any(window.holds_amount(other) for other in rivals):
+            if any(window.holds_amount(other) for other in part.quantities if other is not quantity):
                 continue  # the claim speaks of both
             theirs = window.score(words)
-            if theirs >= mine + _margin(quantity, window, holding, words) and any(
-                window.covers(w) > right.covers(w) for w in words
-            ):
+            if theirs >= mine + _MARGIN and any(window.covers(w) > right.covers(w) for w in words):
                 other_word = next(w for w in words if window.covers(w) > right.covers(w))
                 return f"{quantity.value:f}{quantity.unit or ''} does not stand beside {other_word} in the evidence"
     return None
-
-
-def _margin(quantity: Quantity, rival: Window, holding: Sequence[Window], words: Sequence[str]) -> float:
-    """How much more of the words the clause of another amount must hold. None when it alone has one of them."""
-    if any(q.equals(quantity) for q in rival.claims.quantities):  # the same limit from its other side
-        return 0.5
-    alone = any(rival.covers(w) == 1.0 and not any(window.covers(w) for window in holding) for w in words)
-    return 0.5 if alone else _MARGIN
 
 
 def _topic_fault(clause: str, topics: Sequence[str], part: Claims, windows: Sequence[Window]) -> str | None:

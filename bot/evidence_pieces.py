@@ -18,9 +18,7 @@ from bot.quantities import Quantity, plain
 from bot.row_binding import ABSENT, Surroundings, number_fault, text_fault
 from bot.sanitising import addresses_of
 
-_ASSIGNED = re.compile(
-    r"(?<![\w/.-])([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?(?:=|:\s|\?\?)\s*(\d[\d_]*(?:\.\d+)?)(?![\d.]\d)(?=[A-Za-z]{0,2}\b)"
-)
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?[=:]\s*(\d[\d_]*(?:\.\d+)?)\b")
 _SEGMENT = re.compile(r"\n+|[;。]\s*|(?<=[^\d])[.]\s+|,\s+|(?<=[가-힣](?:며|고))\s+|\s(?=and\s)")
 
 
@@ -128,13 +126,7 @@ class EvidencePiece:
     def _assignment_fault(self, quantity: Quantity, claims: Claims) -> str | None:
         """What is wrong when the number belongs to another constant than the one that the claim names beside it."""
         around = _words_around(quantity, claims, claims.spoken)
-        others = {q.value for q in claims.quantities if q is not quantity}
-        named = {
-            name
-            for name, values in self._assigned.items()
-            if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-]|[A-Za-z])", around, re.IGNORECASE | re.ASCII)
-            and not values & others  # its own value stands beside it
-        }
+        named = {name for name in self._assigned if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", around)}
         if not named or any(quantity.value in self._assigned[name] for name in named):
             return None
         if not any(quantity.value in values for values in self._assigned.values()):

@@ -121,9 +121,7 @@ _RANGE = re.compile(r"^\s?(?:~|〜|∼|-|–|—|에서|부터|내지|to|and|또
 _SCALE_AT_END = re.compile(r"\d([십백천만억조]+)\s?원?$")
 _SCALED_PART = re.compile(r"\d[\d,]*(?:\.\d+)?|[십백천만억조]")
 _UNIT_NOTE = re.compile(r"단위\s*[:：]?\s*([십백천만억]*)\s*(원|달러|명|일|시간|%|개월|건|km)")
-_EXCEEDED_NOT = re.compile(r"\s?(?:을|를)?\s?(?:초과|넘)\S{0,3}\s?(?:수\s?)?(?:는\s?)?(?:없|못|않|아니|안\s)")
 _AFTER: tuple[tuple[re.Pattern[str], Bound], ...] = (
-    (_EXCEEDED_NOT, "upper"),
     (re.compile(r"\s?(?:이상|or more|or longer|and (?:above|over))", re.IGNORECASE), "ge"),
     (re.compile(r"\s?(?:을|를)?\s?(?:초과|넘)"), "gt"),
     (re.compile(r"\s?(?:이하|or less|or fewer)", re.IGNORECASE), "le"),

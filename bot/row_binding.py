@@ -13,7 +13,6 @@ from bot.quantities import Quantity, plain, quantities_of
 ABSENT = "absent"
 _IN_TURN = re.compile(r"각각|respectively|순서대로|in that order", re.IGNORECASE)
 _NEXT_PART = re.compile(r"[,;·]|\s(?:and|및|그리고)\s")
-_NONE = re.compile(r"^없(?:음|다|습니다)$")
 _TEXT_CELL_CHARS = range(2, 25)
 
 
@@ -68,12 +67,11 @@ def text_fault(claims: Claims, table: EvidenceTable, around: Surroundings) -> st
     for column in table.value_columns:
         texts: dict[str, set[int]] = {}
         for number, row in enumerate(table.rows):
-            text = _NONE.sub("없", squeeze(row[column]))
-            if (len(text) in _TEXT_CELL_CHARS or text == "없") and not table.cells[number][column]:
+            text = squeeze(row[column])
+            if len(text) in _TEXT_CELL_CHARS and not table.cells[number][column]:
                 texts.setdefault(text, set()).add(number)
         spoken = [text for text in texts if text in squeezed]
-        amounts = any(table.cells[number][column] for number in range(len(table.rows)))
-        if len(texts) + amounts < 2 or len(spoken) != 1:  # with two of them it is open which belongs to which row
+        if len(texts) < 2 or len(spoken) != 1:  # with two of them it is open which belongs to which row
             continue
         rows = mentioned(table.row_words, claims.spoken)
         if rows and not rows & texts[spoken[0]]:

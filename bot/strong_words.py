@@ -14,8 +14,8 @@ _FAMILIES = tuple(
     for said, held in (
         (
             r"않아도|필요(?:가|는|도)?\s?없|안\s?해도|생략(?:할|해도|이)|"
-            r"\b(?:need|does|do|is|are)(?:\s?not|n't) (?:need|have to|required|necessary)|\bneed not\b"
-            r"|\bno need\b|\boptional",
+            r"\b(?:need|does|do|is|are)(?:\s?not|n't) (?:need|have to"
+            r"|required|necessary)|\bneed not\b|\bno need\b|\boptional",
             r"않아도|아니(?:하여도|해도)|필요(?:가|는|도)?\s?없|생략|면제|예외|제외|없이|need not"
             r"|not (?:need|required|necessary)|"
             r"no need|optional|waive|exempt|선택|아니하고|않고",
@@ -23,18 +23,16 @@ _FAMILIES = tuple(
         (
             r"(?<=[가-힣])\s(?:없이|없어도)|관계\s?없이|상관\s?없이|무관하게|불문하고|\bwithout\b|\bregardless\b|\birrespective\b",
             r"없이|없어도|없는|없으면|무관|불문|관계없|상관없|않고|아니하고|면제|without|regardless"
-            r"|irrespective|\bno\b|no longer|not?\b"
-            r"|unless",
+            r"|irrespective|\bno\b|no longer|not?\b|unless",
         ),
         (
             r"즉시|바로(?=\s|\s?[가-힣]+할)|곧바로|당장|지체\s?없이|\bimmediately\b"
-            r"|\bat once\b|\binstantly\b|\bright away\b"
-            r"|\bstraight away\b",
-            r"즉시|바로|곧|당장|지체|immediate|at once|instant|right away|straight away|as soon as",
+            r"|\bat once\b|\binstantly\b|\bright away\b|\bstraight away\b",
+            r"즉시|바로|곧|당장|지체|immediate|at once|instant|right away|straight|until|까지|as soon as",
         ),
         (
-            r"전액|전부(?=\s|를|가)|\bin full\b|\bfull (?:amount|cost|pay|refund|price)\b|\bfully (?:paid|covered"
-            r"|refund|reimburs)",
+            r"전액|전부(?=\s|를|가)|\bin full\b|\bfull (?:amount|cost|pay"
+            r"|refund|price)\b|\bfully (?:paid|covered|refund|reimburs)",
             r"전액|전부|모두|모든|전체|100\s?%|100퍼센트|100분의 100|full|entire|whole|\ball\b",
         ),
         (
@@ -43,12 +41,11 @@ _FAMILIES = tuple(
         ),
         (
             r"누구나|누구든|\banyone\b|\banybody\b|\beveryone\b|\beverybody\b",
-            r"누구|모든|전\s?(?:직원|임직원|사원)|임직원|\bany(?:one|body)\b"
-            r"|\bevery(?:one|body)\b|\ball (?:staff|employees)",
+            r"누구|모든|전\s?(?:직원|임직원|사원)|임직원|\bany|\bevery|\ball\b|employees",
         ),
         (
             r"언제든|아무\s?때나|항상|상시|\banytime\b|\bat any time\b|\balways\b|\bwhenever\b",
-            r"언제|아무\s?때|항상|상시|24시간|수시|any\s?time|always|at all times|whenever",
+            r"언제|아무\s?때|항상|상시|24시간|수시|any\s?time|always|at all times|whenever|every",
         ),
         (r"영구|영원|무기한|\bforever\b|\bpermanent|\bindefinite", r"영구|영원|무기한|forever|permanent|indefinite"),
         (
@@ -61,12 +58,14 @@ _FAMILIES = tuple(
         (r"익명|\banonymous", r"익명|무기명|anonym|이름을 (?:밝히지|적지)"),
         (
             r"의무적|의무화|\bmandatory\b|\bcompulsory\b",
-            r"의무|하여야|해야|필수|must|shall|mandatory|compulsory|required|require",
+            r"의무|하여야|해야|필수|must|shall|mandatory|compulsory|required"
+            r"|require",
         ),
         (r"소급", r"소급"),
         (r"벌금|과태료|\bfined?\b|\bpenalt", r"벌금|과태료|제재|\bfine|penalt"),
         (
-            r"해고(?=되|됩|합|할|될|사유)|\bdismiss(?:ed|al)|\bfired\b|\bterminated\b",
+            r"해고(?=되|됩|합|할|될|사유)|\bdismiss(?:ed|al)|\bfired\b"
+            r"|\bterminated\b",
             r"해고|해임|면직|dismiss|fire|terminat",
         ),
     )

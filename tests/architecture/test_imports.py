@@ -57,7 +57,6 @@ LAYERS = {
             "bot.admission",
             "bot.clause_support",
             "bot.clause_windows",
-            "bot.plain_words",
             "bot.strong_words",
             "bot.alerts",
             "bot.routing",
