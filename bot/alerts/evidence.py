@@ -107,9 +107,11 @@ def gather(
     degraded: list[str] = []
     found: dict[str, tuple[ScoredChunk, TraceFrame | None]] = {}
     try:
-        for frame, chunk in _map_frames(alert, code_scope, library, revision):
+        mapped, revision = _map_frames(alert, code_scope, library, revision)
+        for frame, chunk in mapped:
             found.setdefault(chunk.id, (ScoredChunk(chunk=chunk), frame))
     except KnowledgeError as error:
+        revision = None
         degraded.append(str(error))
     query = f"{alert.error_class or ''} {alert.message or alert.title}\n{alert.raw}"[:QUERY_CHARS]
     kinds: tuple[tuple[EvidenceKind, Scope], ...] = (("code", code_scope), ("docs", docs_scope))
@@ -143,11 +145,14 @@ def gather(
     )
 
 
-def _map_frames(alert: Alert, scope: Scope, library: Library, revision: str | None) -> list[tuple[TraceFrame, Chunk]]:
-    """The company's own frames as definitions, innermost first."""
+def _map_frames(
+    alert: Alert, scope: Scope, library: Library, revision: str | None
+) -> tuple[list[tuple[TraceFrame, Chunk]], str | None]:
+    """The company's own frames as definitions, innermost first, and the commit at which all of them were looked up;
+    None for the commit where the indexed one had to do for one of them."""
     own = [frame for frame in alert.frames if frame.in_app and frame.line is not None]
     if not own:
-        return []
+        return [], None
     by_name: dict[str, list[DocumentSummary]] = {}
     for document in library.list_documents(scope=scope):
         if document.status == "indexed":
@@ -161,12 +166,12 @@ def _map_frames(alert: Alert, scope: Scope, library: Library, revision: str | No
         try:
             chunk = library.definition_at(best.source, best.uri, frame.line, scope=scope, revision=revision)
         except NotFound:  # the commit is not in the copy, or is a version's name: the indexed one has to do
-            chunk = library.definition_at(best.source, best.uri, frame.line, scope=scope)
+            chunk, revision = library.definition_at(best.source, best.uri, frame.line, scope=scope), None
         if chunk is not None:
             mapped.append((frame, chunk))
         if len(mapped) == MAX_FRAMES:
             break
-    return mapped
+    return mapped, revision if mapped else None
 
 
 def _shared_end(uri: str, file: str) -> int:
