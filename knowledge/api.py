@@ -74,6 +74,7 @@ class KnowledgeConfig:
     workers: int = 2
     settle_s: float = 0.0  # files that were written to less than so long ago are looked at twice
     extraction_limits: ExtractionLimits = field(default_factory=ExtractionLimits)
+    timezone: str = "Asia/Seoul"  # in which a day begins, for what is in force today
 
     def source(self, name: str) -> SourceConfig:
         """The entry of that name. Raises UnknownSource, which names the known ones."""
@@ -337,6 +338,7 @@ class Knowledge:
                     reranker=self._adapters.reranker,
                     calibrations=self._read_calibrations(),
                     clock=self._clock,
+                    timezone=self._config.timezone,
                 )
             return self._pipeline
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from knowledge.types import ChunkDraft, Document
 
-CHUNKING_VERSION = "2"  # raise it whenever the chunks of some document change
+CHUNKING_VERSION = "3"  # raise it whenever the chunks of some document change
 
 
 def chunk_document(document: Document) -> list[ChunkDraft]:

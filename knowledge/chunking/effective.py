@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
@@ -93,12 +93,31 @@ class Told:
     supplements: list[tuple[str, str]] = field(default_factory=list)  # (heading, text) of supplementary provisions
     notes: list[str] = field(default_factory=list)  # lines that may hold a note such as <개정 2010. 3. 1.>
     names: list[str] = field(default_factory=list)  # of the document, when it holds this regulation alone
+    folder: str = ""  # in which the document lies: "clubs/hiking", "" at the top
 
 
 def revision_of(told: Told) -> Revision:
     """The family and the date of what was told; a text that no name of a regulation stands over has neither."""
-    family = next((known for name in (told.name, *told.names) if (known := family_of(name)) is not None), None)
-    return Revision(family=family, valid_from=effective_date(told)) if family is not None else NO_REVISION
+    families = [known for name in (told.name, *told.names) if (known := family_of(name)) is not None]
+    if not families:
+        return NO_REVISION
+    return Revision(family=_of_its_body(families, told.folder), valid_from=effective_date(told))
+
+
+def _of_its_body(families: Sequence[str], folder: str) -> str:
+    """The first family; a bare "정관" or "회칙", which every body has, with the words that tell whose it is.
+
+    They come from a longer name of the same document ("산악회 회칙.hwp"), else from its folder, so that the rules of
+    one body never count as an older wording of another's. Folders that only tell a version say nothing.
+    """
+    first = families[0]
+    if not _REGULATION_NAME.fullmatch(first):
+        return first
+    longer = next((family for family in families if family != first and family.endswith(first)), None)
+    if longer is not None:
+        return longer
+    steps = [step for step in folder.split("/") if _without_versions(step)]
+    return " / ".join([*steps, first])
 
 
 def effective_date(told: Told) -> date | None:
@@ -180,14 +199,19 @@ def family_of(name: str) -> str | None:
 
     Spaces, dates, brackets and words such as 개정, 최종 or "v2" do not count.
     """
+    text = _without_versions(name)
+    return text if len(text) >= 2 and _REGULATION_NAME.search(text) else None
+
+
+def _without_versions(name: str) -> str:
+    """The letters and digits of a name that stay the same from revision to revision."""
     text = unicodedata.normalize("NFC", name)
     for _ in range(2):  # brackets within brackets
         text = _BRACKETS.sub(" ", text)
     text = _NAME_DAY.sub(" ", _DATE.sub(" ", text))
     text = _VERSION_WORDS.sub(" ", text.replace("_", " "))
     text = _VERSION_WORDS.sub(" ", _NAME_NUMBER.sub(" ", text))
-    text = _NO_NAME.sub("", text).casefold()
-    return text if len(text) >= 2 and _REGULATION_NAME.search(text) else None
+    return _NO_NAME.sub("", text).casefold()
 
 
 def _header_dates(line: str, words: re.Pattern[str]) -> Iterator[date]:
@@ -244,3 +268,8 @@ def names_of(title: str, uri: str) -> list[str]:
     stem = uri.rpartition("/")[2]
     stem = stem.rpartition(".")[0] or stem
     return list(dict.fromkeys(unicodedata.normalize("NFC", name) for name in (title, stem) if name))
+
+
+def folder_of(uri: str) -> str:
+    """The folder of a document within its source, "" at the top."""
+    return unicodedata.normalize("NFC", uri.rpartition("/")[0])

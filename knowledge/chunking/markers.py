@@ -46,6 +46,7 @@ _OFFICIAL = re.compile(
 )
 _BULLET = re.compile(r"^[■□◼▣◆]\s*(?=별\s*[표지첨]\s*(?:제\s*)?\d)")
 _ATTACHMENTS = frozenset(("붙임", "첨부", "부록", "부표", "별책"))  # letters and manuals have them too
+_COPIES = re.compile(r"\d\s*부\s*[.。]?\s*$|끝\s*\.?\s*$")  # of a list of what is handed in with an application
 _CLOSING = dict(zip("[<〈【(（［《≪｢「『〔{", "]>〉】)）］》≫｣」』〕}", strict=True))
 _OLD_SPELLINGS = str.maketrans("第條編章節", "제조편장절")
 _OLD_WORDS = ((re.compile(r"別\s*表"), "별표"), (re.compile(r"別\s*紙"), "별지"), (re.compile(r"[附付]\s*則"), "부칙"))
@@ -338,7 +339,7 @@ def _read_appendix(line: str) -> Marker | None:
     if number and rest[:1] == ")":
         rest = " " + rest[1:]
     text = rest.strip()
-    if unit in _ATTACHMENTS and (not number or re.search(r"\d\s*부\s*[.。]?$|끝\s*\.?$", text)):
+    if unit in _ATTACHMENTS and (not number or _COPIES.search(text)):
         return None
     if not number and text and not re.match(r"[<(〈\[（]?\s*(?:제\s*\d+\s*조.{0,20}관련|개정|신설|삭제)", text):
         return None
@@ -365,6 +366,8 @@ def _bracketed_appendix(opening: str, kind: str, number: str, rest: str) -> Mark
         number, tail = _number(behind[1], behind[2]), tail[behind.end() :]
     if inner and inner[0] in ",및와과에":
         return None
+    if _unit(kind) in _ATTACHMENTS and ((not number and (inner or opening in "(（")) or _COPIES.search(tail)):
+        return None  # "[첨부파일]", "(붙임 참조)", "[붙임] 동의서 1부."
     if _PARTICLE.match(tail) or _SUBJECT.match(tail) or _PARTICLE_AFTER_GAP.match(tail.lstrip() + " "):
         return None
     strict = opening in "(（｢「『"

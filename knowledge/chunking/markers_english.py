@@ -60,8 +60,9 @@ def read_english(line: str) -> EnglishHead | None:
         return EnglishHead(unit, number, "", "", unit == "Article")
     if rest[:1] not in ".: –—-])>\t" or text[0].islower() or rest[:1] == ",":
         return None
-    if len(text) > _MAX_TITLE_CHARS or text.rstrip().endswith((".", ";", ",")) or not _is_title(text):
-        separated = bool(re.match(r"\s*[.:–—-]", rest))
+    separated = bool(re.match(r"\s*[.:–—-]", rest))
+    is_named = _is_title(text) or (is_appendix and separated)
+    if len(text) > _MAX_TITLE_CHARS or text.rstrip().endswith((".", ";", ",")) or not is_named:
         return EnglishHead(unit, number, "", text, True) if unit == "Article" and separated else None
     return EnglishHead(unit, number, text, "", False)
 

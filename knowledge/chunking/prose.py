@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from knowledge.chunking.drafts import GroupNames, build_drafts
-from knowledge.chunking.effective import Told, names_of, revision_of
+from knowledge.chunking.effective import Told, folder_of, names_of, revision_of
 from knowledge.chunking.markers import is_sentence
 from knowledge.chunking.pieces import Piece
 from knowledge.chunking.splitting import split_section
@@ -41,7 +41,8 @@ class _Section:
 def chunk_prose(pieces: Sequence[Piece], *, title: str, uri: str = "") -> list[ChunkDraft]:
     """Drafts in reading order; headings with hardly any text below stand in front of the section that follows."""
     groups = GroupNames()
-    revision = revision_of(Told(header=[piece.text for piece in pieces[:_HEADER_PIECES]], names=names_of(title, uri)))
+    header = [piece.text for piece in pieces[:_HEADER_PIECES]]
+    revision = revision_of(Told(header=header, names=names_of(title, uri), folder=folder_of(uri)))
     drafts: list[ChunkDraft] = []
     for section in _sections(pieces):
         label = " > ".join(section.path) or None

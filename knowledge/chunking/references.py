@@ -29,7 +29,7 @@ _APPENDIX_LETTER = re.compile(
 )
 _ROMAN = re.compile(r"(?<=[표지식첨])\s*(?:제\s*)?([Ⅰ-Ⅻ])")
 _ENGLISH = re.compile(
-    r"\b(Article|Appendix|Annex|Schedule|Attachment|Exhibit)\s+(\d{1,3}(?:[-.]\d{1,3})?(?!\d)|[A-Z](?:-\d{1,2})?\b)(?!\s+of\s+the\s+\w*\s*(?:Act|Law)\b)"
+    r"\b(Article|Appendix|Annex|Schedule|Attachment|Exhibit)\s+(\d{1,3}(?:[-.]\d{1,3})?(?!\d)|[A-Z](?:-\d{1,2})?\b)(?!\s+of\s+the\s+(?:\w+\s+){0,5}(?:Act|Law|Code|Decree)\b)"
 )
 _SUPPLEMENT = re.compile(r"부칙\s*(?:제\s*\d+\s*조)?(?=[에의은을]|\s*제)")
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from knowledge.chunking.drafts import GroupNames, build_drafts
-from knowledge.chunking.effective import Revision, Told, names_of, revision_of
+from knowledge.chunking.effective import Revision, Told, folder_of, names_of, revision_of
 from knowledge.chunking.markers import Marker, close_up, is_sentence, read_marker, strip_revisions
 from knowledge.chunking.pieces import Piece
 from knowledge.chunking.references import find_references
@@ -91,7 +91,7 @@ def chunk_regulation(pieces: Sequence[Piece], *, title: str, uri: str = "") -> l
     `uri` may tell since when it holds, as `title` may.
     """
     read = _Reader(pieces, title=title).read()
-    revisions = _revisions(read, names=names_of(title, uri))
+    revisions = _revisions(read, names=names_of(title, uri), folder=folder_of(uri))
     sections = _merge_stubs(read)
     appendices: dict[int, list[str]] = {}
     for section in sections:
@@ -105,11 +105,13 @@ def chunk_regulation(pieces: Sequence[Piece], *, title: str, uri: str = "") -> l
     return drafts
 
 
-def _revisions(sections: Sequence[_Section], *, names: Sequence[str]) -> dict[int, Revision]:
+def _revisions(sections: Sequence[_Section], *, names: Sequence[str], folder: str) -> dict[int, Revision]:
     """Place of a regulation within the document -> what it is a revision of, and since when it holds."""
     told: dict[int, Told] = {}
     for section in sections:
-        of_one = told.setdefault(section.place, Told(name=section.regulation if section.is_named else ""))
+        of_one = told.setdefault(
+            section.place, Told(name=section.regulation if section.is_named else "", folder=folder)
+        )
         texts = [piece.text for piece in section.pieces]
         if section.marker is None and len(of_one.header) < _HEADER_LINES:
             of_one.header.extend(texts[:_HEADER_LINES])

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from knowledge.analysis import analyze
 from knowledge.errors import ModelMissing, ToolDown
@@ -77,13 +78,16 @@ class SearchPipeline:
         reranker: Reranker | None,
         calibrations: Calibrations,
         clock: Callable[[], datetime],
+        timezone: str = "Asia/Seoul",
     ) -> None:
+        """`timezone` says what day it is: a regulation comes into force at midnight where it holds."""
         self._catalog = catalog
         self._keywords = keywords
         self._spaces = spaces
         self._reranker = reranker
         self._calibrations = calibrations
         self._clock = clock
+        self._timezone = ZoneInfo(timezone)
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="search")
         self._recall = Recall(keywords=keywords, vectors=vectors, spaces=spaces, executor=self._executor, clock=clock)
 
@@ -160,7 +164,7 @@ class SearchPipeline:
         )
 
     def _moment(self, query: str) -> Moment:
-        return moment_of(query, today=self._clock().astimezone().date())
+        return moment_of(query, today=self._clock().astimezone(self._timezone).date())
 
     def _weighed(
         self, question: Question, kind: EvidenceKind, revisions: Revisions

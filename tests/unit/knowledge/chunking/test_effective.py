@@ -176,3 +176,20 @@ def test_documents_that_are_no_regulations_have_dates_only_under_a_name_of_rules
     assert told(drafts(guide, title="Travel policy", uri="policy.md")) == {("travelpolicy", date(2024, 3, 1))}
     minutes = "# 주간회의\n\n2024. 3. 1. 개정안을 논의했다. 다음 회의에서 다시 본다.\n"
     assert told(drafts(minutes, title="주간회의", uri="회의록_20240301.md")) == {(None, None)}
+
+
+@pytest.mark.parametrize(
+    ("uri", "family"),
+    [
+        ("산악회/회칙.txt", "산악회 / 회칙"),
+        ("독서회/회칙.txt", "독서회 / 회칙"),
+        ("독서회/2019/회칙_개정.txt", "독서회 / 회칙"),  # a folder that tells a year tells no body
+        ("2023/회칙.txt", "회칙"),
+        ("회칙_20200101.txt", "회칙"),
+        ("산악회 회칙.txt", "산악회회칙"),
+    ],
+)
+def test_rules_whose_name_every_body_has_are_those_of_their_body(uri: str, family: str) -> None:
+    text = ARTICLES.replace("여비규정", "회칙") + "부칙\n이 회칙은 2024년 3월 1일부터 시행한다.\n"
+    title = uri.rpartition("/")[2].removesuffix(".txt")
+    assert told(drafts(text, title=title, uri=uri)) == {(family, date(2024, 3, 1))}

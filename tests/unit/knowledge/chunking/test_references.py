@@ -23,6 +23,12 @@ from knowledge.chunking.references import find_references
         ("산업안전보건법 시행규칙 제98조 별표 18에 따른", ()),
         ("부칙 제2조에 따라", ("제2조", "부칙")),
         ("별표 1의 금액 중 2명에게", ("별표 1",)),
+        ("별표 Ⅱ에 따른다", ("별표 2",)),
+        ("[별표 가]에 따라", ("별표 가",)),
+        ("제12의2조에 따라", ("제12조의2",)),
+        ("붙임 1의 양식과 부표 2", ("붙임 1", "부표 2")),
+        ("as set out in Appendix A and Article 5", ("Appendix A", "Article 5")),
+        ("under Article 60 of the Labor Standards Act", ()),
     ],
 )
 def test_references(text: str, expected: tuple[str, ...]) -> None:

@@ -274,3 +274,20 @@ def test_titles_that_speak_of_coming_into_force_are_titles() -> None:
         "여비규정\n제1조(목적) 정한다.\n제2조(시행 및 통보) 통보한다.\n제3조(개정 절차) 의결한다.\n제4조(삭제)"
     )
     assert labels(drafts)[1:] == ["여비규정 제2조(시행 및 통보)", "여비규정 제3조(개정 절차)", "여비규정 제4조(삭제)"]
+
+
+def test_an_english_regulation_is_cut_at_articles_and_appendices_that_refer_to_each_other() -> None:
+    drafts = chunk_text(
+        "Travel Expense Policy\n\nChapter 1 General Provisions\n\nArticle 1 (Purpose) This policy sets out how travel is"
+        " paid for by the company.\n\nArticle 2 (Lodging) Lodging is paid up to the amounts in Appendix A, on receipts."
+        "\n\nArticle 2 of the former rules applies to trips that began before.\n\nAppendix A Lodging Rates\n\n"
+        "Staff may claim USD 120 a night in cities and USD 80 a night elsewhere.\n"
+    )
+    assert labels(drafts) == [
+        "Travel Expense Policy Article 1 Purpose",
+        "Travel Expense Policy Article 2 Lodging",
+        "Travel Expense Policy Appendix A Lodging Rates",
+    ]
+    assert "former rules" in drafts[1].text
+    assert "Appendix A" in drafts[1].refers_to
+    assert "Appendix A" in drafts[2].anchors

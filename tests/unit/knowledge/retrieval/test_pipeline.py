@@ -1,7 +1,7 @@
 """Search as a whole, over a small rulebook and a small service."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -200,3 +200,19 @@ def test_a_calibration_for_this_index_gives_a_probability() -> None:
 @pytest.mark.parametrize("query", ["", "?", "뭐야?", "the", "\0", "a" * 5000, "'; DROP TABLE chunks; --"])
 def test_odd_questions_give_a_verdict(query: str) -> None:
     assert ask(build(RULES), query).verdict.decision in ("none", "weak", "ok")
+
+
+@pytest.mark.parametrize(("timezone", "today"), [("Asia/Seoul", date(2026, 1, 2)), ("UTC", date(2026, 1, 1))])
+def test_the_day_is_that_of_the_place_where_the_regulations_hold(timezone: str, today: date) -> None:
+    catalog = MemoryCatalog(RULES, links=LINKS)
+    pipeline = SearchPipeline(
+        catalog=catalog,
+        keywords=catalog,
+        vectors=MemoryVectors(RULES, HashEmbedder()),  # type: ignore[arg-type]
+        spaces=lambda source: [(HashEmbedder(), source)],
+        reranker=None,
+        calibrations=Calibrations(),
+        clock=lambda: datetime(2026, 1, 1, 15, 30, tzinfo=UTC),  # half past midnight in Seoul
+        timezone=timezone,
+    )
+    assert pipeline._moment("숙박비는 얼마인가요?").first == today
