@@ -72,11 +72,7 @@ def build_chat(
     inbox, feedback, signs = Inbox(store, clock=clock), Feedback(store, clock=clock), Signs()
     channels = build_channels(settings)
     grants = build_grants(services, clock)
-    links = EvidenceLinks(
-        page_url=settings.page_url if settings.web.enabled or settings.public_url else None,
-        public=settings.public_url is not None,
-        grants=grants,
-    )
+    links = build_links(settings, grants)
     questions = Questions(
         answering=services.answering, channels=channels, inbox=inbox, store=store, query_log=services.query_log,
         links=links,
@@ -180,6 +176,15 @@ def lanes_of(settings: Settings, *, has_model: bool) -> dict[Lane, int]:
     evidence at hand; without one, more at once would only make each of them slower."""
     slow = max(settings.answers.concurrency, WAITING_FOR_MODEL) if has_model else settings.answers.concurrency
     return {"quick": QUICK_AT_ONCE, "slow": slow, "long": 1, "alert": 1}
+
+
+def build_links(settings: Settings, grants: EvidenceGrants | None) -> EvidenceLinks:
+    """What makes links to evidence readable; where the page is switched off a link to it would lead nowhere."""
+    return EvidenceLinks(
+        page_url=settings.page_url if settings.web.enabled or settings.public_url else None,
+        public=settings.web.enabled and settings.public_url is not None,
+        grants=grants,
+    )
 
 
 def build_grants(services: Services, clock: Callable[[], datetime]) -> EvidenceGrants | None:

@@ -214,14 +214,19 @@ class Inbox:
 
     # --- looking --------------------------------------------------------------------------------
 
-    def has_answered(self, thread: ThreadRef) -> bool:
-        """Whether the bot has answered somebody in this thread, or is about to; what it says about alerts and to
-        commands does not count."""
+    def has_answered(self, thread: ThreadRef, *, before: datetime) -> bool:
+        """Whether the bot had answered somebody in this thread, or was about to, at the moment `before`; what it says
+        about alerts and to commands does not count. What was said earlier and comes late is no follow-up."""
+        moment_before = timestamp(before)
         rows = self._store.query(
             "SELECT 1 FROM replies WHERE platform = ? AND channel_id = ? AND root_id = ? AND kind = 'message'"
-            " UNION ALL SELECT 1 FROM inbox WHERE thread_key = ? AND kind = 'message' LIMIT 1",
-            (thread.platform, thread.channel_id, thread.root_id, thread_key(thread)),
-        )
+            " AND posted_at <= ?"
+            " UNION ALL SELECT 1 FROM inbox WHERE thread_key = ? AND kind = 'message' AND said_at <= ? LIMIT 1",
+            (
+                thread.platform, thread.channel_id, thread.root_id, moment_before,
+                thread_key(thread), moment_before,
+            ),
+        )  # fmt: skip
         return bool(rows)
 
     def scopes_of(self, thread: ThreadRef) -> dict[str, Scope]:

@@ -82,7 +82,7 @@ class Reception:
     def _surroundings(self, message: Message, policy: ChannelPolicy) -> tuple[Surroundings, OverLimit | None]:
         """What admission has to know, and the limit that is reached; runs in the store's thread."""
         platform = self.platforms.get(message.thread.platform)
-        answered = self.inbox.has_answered(message.thread)
+        answered = self.inbox.has_answered(message.thread, before=message.posted_at)
         over = None
         if message.event == "posted" and (message.mentions_bot or message.is_direct or answered):
             over = self.limits.reached(self.inbox, message.author, platform=message.thread.platform, now=self.clock())

@@ -194,7 +194,8 @@ def _unwrapped(event: Json) -> tuple[MessageEvent, Json, str]:
 
 
 def _is_direct(event: Json, channel: str) -> bool:
-    return event.get("channel_type") in ("im", "mpim") or channel.startswith("D")
+    """Whether it is a conversation with the bot alone; in a group message people talk with each other too."""
+    return event.get("channel_type") == "im" or channel.startswith("D")
 
 
 def _mapping(value: object) -> Json:

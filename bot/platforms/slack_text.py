@@ -43,7 +43,7 @@ def readable(raw: str, *, names: Mapping[str, str], bot_user_id: str) -> str:
     the comma or colon behind them; `names` has the names of other users."""
     text = raw
     if bot_user_id in mentioned_users(raw):
-        mention = rf"[ \t]*<@{re.escape(bot_user_id)}(?:\|[^<>]*)?>(?:(?:야|아|님|씨)(?![가-힣]))?[ \t]*"
+        mention = rf"(?<![ \t])[ \t]*+<@{re.escape(bot_user_id)}(?:\|[^<>]*)?>(?:(?:야|아|님|씨)(?![가-힣]))?[ \t]*"
         text = re.sub(mention, " ", raw).strip(" \t\n,:")
     return unescaped(_TOKEN.sub(lambda match: _token(match[1], names), text)).strip()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.compose_platforms import build_links
 from bot.evidence_grants import EvidenceGrants, EvidenceLinks
+from bot.settings import load_settings
 from bot.types import Citation, Reply
 from knowledge.types import Locator, Scope
 from tests.unit.bot.messages import thread
@@ -101,3 +103,16 @@ def test_a_picture_of_a_page_has_a_grant_of_its_own(grants):
 
 def test_without_days_links_need_the_token_of_the_page(grants):
     assert links(None).readable(reply(), Scope.of("rules")).citations[0].url == f"{PAGE}/evidence/c1#cited"
+
+
+@pytest.mark.parametrize(("enabled", "linked"), [("true", True), ("false", False)])
+def test_no_link_leads_to_a_page_that_is_switched_off(grants, tmp_path, monkeypatch, enabled, linked):
+    monkeypatch.setenv("PAGE_TOKEN", "p" * 40)
+    config = tmp_path / "haechi.toml"
+    config.write_text(
+        f'data_dir = "data"\npublic_url = "{PAGE}"\n[web]\nenabled = {enabled}\ntoken_env = "PAGE_TOKEN"\n'
+        f'[[sources]]\nname = "rules"\nkind = "documents"\npath = "{tmp_path}"\n',
+        encoding="utf-8",
+    )
+    made = build_links(load_settings(config), grants).readable(reply(), Scope.of("rules"))
+    assert [bool(cited.url) for cited in made.citations] == [linked]

@@ -195,17 +195,26 @@ def test_secrets_are_masked_before_they_reach_the_disk(inbox, tmp_path):
 
 
 def test_a_thread_of_the_bot_is_one_where_it_answered_or_is_about_to(inbox):
-    assert not inbox.has_answered(thread())
+    moment = message().posted_at
+    assert not inbox.has_answered(thread(), before=moment)
     inbox.save(message())
-    assert inbox.has_answered(thread())
-    assert not inbox.has_answered(thread("t2"))
+    assert inbox.has_answered(thread(), before=moment)
+    assert not inbox.has_answered(thread("t2"), before=moment)
+
+
+def test_what_was_said_before_the_bot_was_spoken_to_is_no_follow_up_however_late_it_comes(inbox):
+    asked = message()
+    inbox.save(asked)
+    inbox.finish(inbox.take_next("slow"), outcome="answered", answered=Answered(post_id="p1"))
+    assert not inbox.has_answered(thread(), before=asked.posted_at - timedelta(seconds=1))
+    assert inbox.has_answered(thread(), before=asked.posted_at + timedelta(seconds=1))
 
 
 def test_what_is_said_about_an_alert_or_to_a_command_makes_no_thread_of_the_bot(inbox):
     inbox.save(message(), kind="alert", lane="alert")
     inbox.finish(inbox.take_next("alert"), outcome="analysed", answered=Answered(post_id="p1"))
     inbox.save(command(root="t1"), kind="command", lane="quick")
-    assert not inbox.has_answered(thread())
+    assert not inbox.has_answered(thread(), before=message().posted_at + timedelta(days=1))
 
 
 def test_threads_of_different_channels_never_share_a_key():

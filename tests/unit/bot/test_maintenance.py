@@ -169,7 +169,7 @@ def test_what_is_older_than_its_period_goes_and_what_is_open_stays(store, clock)
     clock.now = NOW + timedelta(days=40)
     answer(inbox, said(3))
     assert apply_periods(store, periods, NOW + timedelta(days=50))["answers"] == 1
-    assert inbox.has_answered(said(1).thread)  # the thread is still the bot's
+    assert inbox.has_answered(said(1).thread, before=NOW + timedelta(days=50))  # the thread is still the bot's
     removed = apply_periods(store, periods, NOW + timedelta(days=61))
     assert (removed["deliveries"], removed["replies"], removed["audit"]) == (1, 1, 0)
     assert inbox.counts() == {"received": 1, "done": 1}

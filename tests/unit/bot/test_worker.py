@@ -153,7 +153,7 @@ async def test_a_kill_between_posting_and_recording_doubles_nothing(company, sto
         await bot.settled()
     assert len(again.posts) == 1
     assert store.query("SELECT post_id FROM replies")[0]["post_id"] == again.posts[0].id
-    assert bot.inbox.has_answered(asked.thread)
+    assert bot.inbox.has_answered(asked.thread, before=asked.posted_at)
 
 
 async def test_a_question_that_ends_the_process_every_time_is_given_up_and_told(company, store, platform):

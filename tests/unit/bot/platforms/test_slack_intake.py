@@ -47,12 +47,13 @@ async def test_a_follow_up_without_a_mention_belongs_to_the_thread_of_its_root(b
     assert (last.id, last.thread.root_id, last.mentions_bot) == (below, root, False)
 
 
-@pytest.mark.parametrize(("channel", "kind"), [("D7", "im"), ("G7", "mpim")])
-async def test_direct_messages_are_marked(bench, server, channel, kind):
+@pytest.mark.parametrize(("channel", "kind", "direct"), [("D7", "im", True), ("G7", "mpim", False)])
+async def test_only_a_conversation_with_the_bot_alone_is_direct(bench, server, channel, kind, direct):
     server.workspace.add_channel(channel, "x", kind=kind)
     await server.say(channel, "U1", "연차는?")
+    await server.say(channel, "U1", f"{MENTION} 병가는?")
     await server.sockets.settled()
-    assert [m.is_direct for m in bench.messages] == [True]
+    assert [(m.is_direct, m.mentions_bot) for m in bench.messages] == [(direct, False), (direct, True)]
 
 
 async def test_others_who_are_spoken_to_are_named_and_marked(bench, server):

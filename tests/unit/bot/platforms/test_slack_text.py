@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,3 +152,9 @@ def test_no_shape_of_blocks_and_attachments_is_too_odd(blocks, attachments):
 @given(st.text())
 def test_what_is_escaped_reads_as_before(text):
     assert unescaped(escaped(text)) == text.replace("\u200b", "")
+
+
+def test_long_runs_of_blanks_hold_nobody_up():
+    started_s = time.process_time()
+    assert said(" \t" * 50_000 + "연차는?" + " \t" * 50_000 + f"<@{BOT}>") == "연차는?"
+    assert time.process_time() - started_s < 1.0
