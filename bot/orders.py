@@ -66,11 +66,6 @@ def withhold_orders(text: str) -> str:
     return "\n".join(_line(line) for line in text.split("\n"))
 
 
-def gives_orders(text: str) -> bool:
-    """Whether a text holds an order to an assistant."""
-    return _ORDERS.search(text) is not None
-
-
 def _line(line: str) -> str:
     if not _ORDERS.search(line):
         return line

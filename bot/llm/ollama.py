@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 import httpx
 from ollama import AsyncClient, ChatResponse, Message, Options
 
-from bot.errors import ModelError, ModelPromptCut, ModelReplyCut, ModelTimeout, ModelUnavailable
+from bot.errors import ModelError, ModelReplyCut, ModelTimeout, ModelUnavailable
 from bot.llm.ollama_failures import TRANSLATED, Caller, translate
+from bot.llm.prompt_fit import prompt_cut, refuse_hopeless
 from bot.llm.queue import ModelQueue
 from bot.llm.thinking import ThoughtFilter
 from bot.ports import Waiting
@@ -26,8 +27,6 @@ T = TypeVar("T")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _CONNECT_TIMEOUT_S = 10.0
 _CHECK_TIMEOUT_S = 5.0
-# No tokeniser in use packs more than this into a token on average, so a longer prompt is certain not to fit.
-_MOST_BYTES_A_TOKEN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ class OllamaChat:
         ModelPromptCut comes before the first piece where the prompt cannot possibly fit, else after the last one;
         ModelReplyCut comes after the last one.
         """
-        self._refuse_hopeless(turns)
+        refuse_hopeless(turns, model=self.name, num_ctx=self.options.num_ctx)
         async with self._queue.slot(waiting):
             thoughts = ThoughtFilter()
             last: ChatResponse | None = None
@@ -83,7 +82,7 @@ class OllamaChat:
 
     async def complete(self, turns: Sequence[ChatTurn], *, schema: Mapping[str, Any] | None = None) -> str:
         """The whole reply, streamed underneath so that both timeouts hold. Raises what `stream` raises."""
-        self._refuse_hopeless(turns)
+        refuse_hopeless(turns, model=self.name, num_ctx=self.options.num_ctx)
         async with self._queue.slot():
             thoughts = ThoughtFilter()
             pieces: list[str] = []
@@ -158,28 +157,17 @@ class OllamaChat:
         except TRANSLATED as error:
             raise translate(error, self._caller) from error
 
-    def _refuse_hopeless(self, turns: Sequence[ChatTurn]) -> None:
-        size_bytes = sum(len(turn.content.encode("utf-8", "replace")) for turn in turns)
-        if size_bytes > self.options.num_ctx * _MOST_BYTES_A_TOKEN:
-            raise self._prompt_cut(f"{size_bytes} bytes")
-
     def _check_ending(self, last: ChatResponse | None) -> None:
         """Raises unless the last line says that prompt and reply are whole."""
         if last is None or not last.done:
             raise ModelUnavailable(f"{self.name} at {self._caller.url} broke off in the middle of a reply")
         if (last.prompt_eval_count or 0) >= self.options.num_ctx:
-            raise self._prompt_cut(f"{last.prompt_eval_count} tokens and more")
+            raise prompt_cut(f"{last.prompt_eval_count} tokens and more", model=self.name, num_ctx=self.options.num_ctx)
         if last.done_reason == "length":
             raise ModelReplyCut(
                 f"The reply of {self.name} reached its limit ({self.options.max_reply_tokens} tokens, or the end of "
                 f"num_ctx {self.options.num_ctx}) and ends in the middle: raise the limit"
             )
-
-    def _prompt_cut(self, size: str) -> ModelPromptCut:
-        return ModelPromptCut(
-            f"The prompt for {self.name} ({size}) does not fit into num_ctx {self.options.num_ctx}: raise num_ctx, or "
-            "give less evidence"
-        )
 
     def _status(self, state: ToolState, detail: str) -> ToolStatus:
         return ToolStatus(name="model", state=state, detail=detail, checked_at=self._clock())

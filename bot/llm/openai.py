@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.errors import ModelError, ModelNotInstalled, ModelPromptCut, ModelReplyCut, ModelTimeout, ModelUnavailable
+from bot.errors import ModelError, ModelNotInstalled, ModelReplyCut, ModelTimeout, ModelUnavailable
 from bot.llm.ollama_failures import TRANSLATED, Caller, translate
+from bot.llm.prompt_fit import prompt_cut, refuse_hopeless
 from bot.llm.queue import ModelQueue
 from bot.llm.thinking import ThoughtFilter
 from bot.ports import Waiting
@@ -24,7 +25,6 @@ from knowledge.types import ToolState, ToolStatus
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _CONNECT_TIMEOUT_S = 10.0
 _CHECK_TIMEOUT_S = 5.0
-_MOST_BYTES_A_TOKEN = 8
 _MOST_ERROR_CHARS = 300
 
 
@@ -71,7 +71,7 @@ class OpenAIChat:
         Raises ModelTimeout, ModelNotInstalled, ModelUnavailable (also when the stream ends without a finish reason),
         ModelPromptCut and ModelReplyCut.
         """
-        self._refuse_hopeless(turns)
+        refuse_hopeless(turns, model=self.name, num_ctx=self.options.num_ctx)
         async with self._queue.slot(waiting):
             thoughts, ending = ThoughtFilter(), _Ending()
             async with aclosing(self._pieces(turns, None, ending)) as pieces:
@@ -84,7 +84,7 @@ class OpenAIChat:
 
     async def complete(self, turns: Sequence[ChatTurn], *, schema: Mapping[str, Any] | None = None) -> str:
         """The whole reply, streamed underneath so that both timeouts hold. Raises what `stream` raises."""
-        self._refuse_hopeless(turns)
+        refuse_hopeless(turns, model=self.name, num_ctx=self.options.num_ctx)
         async with self._queue.slot():
             thoughts, ending = ThoughtFilter(), _Ending()
             async with aclosing(self._pieces(turns, schema, ending)) as pieces:
@@ -179,27 +179,16 @@ class OpenAIChat:
         base = self._caller.url.rstrip("/")
         return f"{base}/{path}" if urlsplit(base).path.strip("/") else f"{base}/v1/{path}"
 
-    def _refuse_hopeless(self, turns: Sequence[ChatTurn]) -> None:
-        size_bytes = sum(len(turn.content.encode("utf-8", "replace")) for turn in turns)
-        if size_bytes > self.options.num_ctx * _MOST_BYTES_A_TOKEN:
-            raise self._prompt_cut(f"{size_bytes} bytes")
-
     def _check_ending(self, ending: _Ending) -> None:
         if ending.reason is None:
             raise ModelUnavailable(f"{self.name} at {self._caller.url} broke off in the middle of a reply")
         if ending.prompt_tokens >= self.options.num_ctx:
-            raise self._prompt_cut(f"{ending.prompt_tokens} tokens")
+            raise prompt_cut(f"{ending.prompt_tokens} tokens", model=self.name, num_ctx=self.options.num_ctx)
         if ending.reason == "length":
             raise ModelReplyCut(
                 f"The reply of {self.name} reached its limit ({self.options.max_reply_tokens} tokens, or the end of "
                 f"its window) and ends in the middle: raise the limit"
             )
-
-    def _prompt_cut(self, size: str) -> ModelPromptCut:
-        return ModelPromptCut(
-            f"The prompt for {self.name} ({size}) does not fit into num_ctx {self.options.num_ctx}: raise num_ctx, or "
-            "give less evidence"
-        )
 
     def _refused(self, status: int, text: str) -> ModelError:
         words = _reason_of(text)

@@ -205,9 +205,6 @@ class MattermostRest:
         fields = {"user_id": user_id, "post_id": post_id, "emoji_name": emoji}
         await self.safely("react", lambda d: d.reactions.create_reaction(fields))
 
-    async def unreact(self, user_id: str, post_id: str, emoji: str) -> None:
-        await self.safely("take a reaction back", lambda d: d.reactions.delete_reaction(user_id, post_id, emoji))
-
     async def file(self, file_id: str, *, limit_bytes: int) -> bytes:
         """A file's content, at most `limit_bytes` of it. Raises PlatformError also when it is longer than that."""
 
