@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 import zlib
 from functools import lru_cache
@@ -9,6 +10,9 @@ from functools import lru_cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image, ImageDraw
+from pptx import Presentation
+from pptx.util import Inches
 
 from knowledge.errors import UnreadableFile, UnsupportedFormat
 from knowledge.extract import extract
@@ -35,6 +39,26 @@ def hwp_section() -> list[hwp_files.Tree]:
     ]
 
 
+def slides() -> bytes:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "여비 안내"
+    grid = slide.shapes.add_table(2, 2, Inches(1), Inches(2), Inches(4), Inches(1)).table
+    grid.cell(0, 0).text, grid.cell(1, 1).text = "구분", "50,000"
+    slide.notes_slide.notes_text_frame.text = "적요"
+    out = io.BytesIO()
+    deck.save(out)
+    return out.getvalue()
+
+
+def picture() -> bytes:
+    image = Image.new("L", (320, 80), 255)
+    ImageDraw.Draw(image).text((10, 30), "Travel 50,000", fill=0)
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
 @lru_cache
 def original(kind: str) -> bytes:
     if kind == "hwp":
@@ -58,6 +82,10 @@ def original(kind: str) -> bytes:
         return saved(book_with(["직급", "숙박비"], ["임원", 100000]))
     if kind == "xls":
         return xls(CELLS, formats=FORMATS, merged=[(1, 2, 0, 0)])
+    if kind == "pptx":
+        return slides()
+    if kind == "csv":
+        return '구분,금액\n"가, 나","1,200"\n다,"줄\n바꿈"\n'.encode("cp949")
     if kind == "html":
         return b"<!DOCTYPE html><html><body><h1>a</h1><table><tr><td rowspan=2>b<td>c<tr><td>d</table><ul><li>e</ul>"
     return rtf(r"\pard " + table_row("a", "b", edges=(100, 200)) + r"\pard {\footnote x}\u44032?c\par")
@@ -87,11 +115,17 @@ def attempt(content: bytes) -> None:
         assert not block.rows or len({len(row) for row in block.rows}) == 1
 
 
-@pytest.mark.parametrize("kind", ["hwp", "hwp3", "hwpx", "hwpml", "xlsx", "xls", "html", "rtf"])
+@pytest.mark.parametrize("kind", ["hwp", "hwp3", "hwpx", "hwpml", "xlsx", "xls", "pptx", "csv", "html", "rtf"])
 @settings(max_examples=120, deadline=None)
 @given(changes=edits)
 def test_damaged_files(kind: str, changes: list[Edit]) -> None:
     attempt(edited(original(kind), changes))
+
+
+@settings(max_examples=15, deadline=None)  # each of those that still open is read by OCR
+@given(changes=edits)
+def test_damaged_pictures(changes: list[Edit]) -> None:
+    attempt(edited(picture(), changes))
 
 
 def test_a_member_that_does_not_inflate_is_reported() -> None:
