@@ -11,12 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.arithmetic import computed_values, is_total
+from bot.arithmetic import computed_values, is_multiplier, is_total
 from bot.claims import Claims, claims_of, squeeze, without_amounts
 from bot.clause_support import support_fault
 from bot.content_words import bag_of, content_words, held_share, is_korean
 from bot.evidence_pieces import EvidencePiece
 from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
+from bot.plain_words import foreign_name, foreign_noun, foreign_office, foreign_words
 from bot.polarity import contradicted
 from bot.quantities import Quantity
 from bot.row_binding import ABSENT, Surroundings
@@ -44,6 +45,18 @@ _SYSTEM_WORDS = re.compile(
     r"#{2,}\s?(?:system|instruction)",
     re.IGNORECASE,
 )
+_INTRODUCES = re.compile(
+    r"(?:다음|아래)(?:과|와)?\s?(?:같|표|순서|절차|내용|단계|방법|사항)|정리(?:하면|해\s?드리|했)|"
+    r"\b(?:as follows|here (?:is|are)|the following|below)\b",
+    re.IGNORECASE,
+)
+_PLAIN_ENGLISH = frozenset({"here", "summary", "follows", "overview", "steps", "details", "answer", "key", "points"})
+_PERIODS = {
+    "년": re.compile(r"연간|매년|해마다|연\s?\d|annual|yearly|per year|a year", re.IGNORECASE),
+    "개월": re.compile(r"매월|매달|월\s?\d|월간|월\s|monthly|per month|a month", re.IGNORECASE),
+    "주": re.compile(r"매주|주간|주당|주\s?\d|weekly|per week|a week", re.IGNORECASE),
+    "일": re.compile(r"매일|하루|일일|일\s?최대|daily|per day|a day", re.IGNORECASE),
+}
 _PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
 _FEW_WORDS, _LEAST_SHARE = 4, 0.3
 
@@ -180,7 +193,7 @@ class EvidenceIndex:
         supported: list[Quantity] = []
         open_faults: list[tuple[Quantity, str]] = []
         for quantity in claims.quantities:
-            if quantity.start in results:
+            if quantity.start in results or is_multiplier(quantity, claims.text, results, self._asked.quantities):
                 continue
             fault = self._number_fault(quantity, claims, pieces, around)
             if fault is None:
@@ -190,6 +203,8 @@ class EvidenceIndex:
         for quantity, fault in open_faults:
             if self._is_of_question(quantity, claims, confirms=confirms, alone=not supported):
                 supported.append(quantity)
+                continue
+            if fault == ABSENT and _is_once_a_period(quantity, claims.text, pieces):
                 continue
             if fault == ABSENT and is_total(claims.text, quantity, [*supported, *self._asked.quantities]):
                 self._computed.append(replace(quantity, bound=None))
@@ -231,8 +246,22 @@ class EvidenceIndex:
             return fault
         korean = bag_of(spoken).is_korean
         bags = [piece.bag for piece in pieces if piece.bag.is_korean == korean and not piece.is_code]
+        if name := foreign_name(
+            without_amounts(claims), [*(p.bag for p in pieces), self._question_words], is_korean=korean
+        ):
+            return f"{name} does not stand in the evidence it names"
         if len(bags) < len(pieces):  # in another language words cannot be compared, only numbers and names
             return None
+        if korean and len(bags) == len(pieces) and (office := foreign_office(spoken, f"{whole} {around.question}")):
+            return f"{office} does not stand in the evidence it names"
+        if korean and (
+            noun := foreign_noun(without_amounts(claims), [*bags, self._question_words, bag_of(around.context)])
+        ):
+            return f"{noun} does not stand in the evidence it names"
+        if korean and (
+            unknown := foreign_words(without_amounts(claims), [*bags, self._question_words, bag_of(around.context)])
+        ):
+            return f"{unknown} does not stand in the evidence it names"
         words = [word for word in content_words(without_amounts(claims)) if not _PREDICATE.search(word)]
         share = held_share(words, *bags)
         if words and share == 0.0 and not claims.is_empty:  # other words for what the evidence and the question name
@@ -246,12 +275,15 @@ class EvidenceIndex:
     def _is_lead(self, bare: str) -> bool:
         """Whether it only introduces what follows: a heading, or a line that ends with a colon, without claims."""
         line = bare.strip()
-        opens = line.endswith((":", "：", ":**")) or line.startswith("#") or re.fullmatch(r"\*\*[^*]+\*\*", line)
+        opens = (line.endswith((":", "：", ":**")) or line.startswith("#") or re.fullmatch(r"\*\*[^*]+\*\*", line)) or (
+            _INTRODUCES.search(line) or line.startswith("|")
+        )
         if not opens or len(line) > 120 or self._manner_fault(bare) is not None or not claims_of(bare).is_empty:
             return False
-        words = content_words(line)
+        words = [word for word in content_words(line) if word not in _PLAIN_ENGLISH]
         bags = [self._question_words, *(piece.bag for piece in self._pieces.values())]
-        return not words or held_share(words, *bags) >= 0.5
+        introduces = _INTRODUCES.search(line) is not None
+        return not words or held_share(words, *bags) >= (_LEAST_SHARE if introduces else 0.5)
 
     def _without_unknown_markers(self, text: str) -> str:
         def keep(match: re.Match[str]) -> str:
@@ -259,6 +291,14 @@ class EvidenceIndex:
             return "".join(f"[{n}]" for n in known)
 
         return re.sub(r" +(?=[.!?]?$)", "", MARKERS.sub(keep, text), flags=re.MULTILINE)
+
+
+def _is_once_a_period(quantity: Quantity, text: str, pieces: Sequence[EvidencePiece]) -> bool:
+    """Whether it says "1년에" where the evidence says "연간" or "매년"."""
+    words = _PERIODS.get(quantity.unit or "")
+    if words is None or quantity.value != 1 or not re.match(r"\s?(?:에|당|마다|간)", text[quantity.end :]):
+        return False
+    return any(words.search(piece.evidence.text) for piece in pieces)
 
 
 def _with_markers(text: str, numbers: Sequence[int]) -> str:

@@ -26,7 +26,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 _PHONE = re.compile(
     r"(?<![\d-])(?:\+?\d{1,3}-)?\d{2,4}-\d{3,4}-\d{4}(?![\d-])|(?<![\d-])1\d{3}-\d{4}(?![\d-])|"
-    r"(?:내선|ext\.?)\s?\d{2,5}",
+    r"(?:내선(?:\s?번호)?|extension|ext\.?)\s?\d{2,5}",
     re.IGNORECASE,
 )
 _VERSION = re.compile(
@@ -96,6 +96,8 @@ def claims_of(sentence: str, *, is_evidence: bool = False) -> Claims:
 
     def take_name(match: re.Match[str]) -> str:
         name = (match[1] if match.re is _CODE else match[0]).strip()
+        if match.re is _PHONE and name[:1].isalpha():  # an extension has another word in front in another language
+            name = re.sub(r"\D", "", name)
         if name and name.lower() not in _NOT_NAMES:
             names.append(name)
             return " " * len(match[0])

@@ -18,9 +18,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _TOPIC = re.compile(
-    r"(?:^|\s)([가-힣A-Za-z0-9]+?)(?:은|는|도|에게는|에는|이|가)(?=\s)"
-    r"|^\s*(?:[-*•]|\d{1,2}[.)]|제\d항)?\s*\**([^\s:*"
-    r"|]{2,16})\**\s?:"
+    r"(?:^|\s)([가-힣A-Za-z0-9]+?)(?:은|는|도|에게는|에는|이|가|의?\s경우(?:에는|에도|는|에)?)(?=\s)|^\s*(?:[-*•]|\d{1,2}[.)]|제\d항)?\s*\**([^\s:*|]{2,16})\**\s?:"
 )
 _CODED = re.compile(r"\b[A-Za-z]{1,6}-?\d{1,4}\b")
 _SHORT_LINE = 46
@@ -48,6 +46,9 @@ class Window:
         if word in self.sentence_codes or (not word.isupper() and self.sentence_bag.holds(word)):
             return 0.5
         return 0.0
+
+    def sentence_holds(self, word: str) -> bool:
+        return word in self.sentence_codes or self.sentence_bag.holds(word)
 
     def score(self, words: Sequence[str]) -> float:
         """How many of the words it covers."""

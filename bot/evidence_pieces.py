@@ -18,7 +18,13 @@ from bot.quantities import Quantity, plain
 from bot.row_binding import ABSENT, Surroundings, number_fault, text_fault
 from bot.sanitising import addresses_of
 
-_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?[=:]\s*(\d[\d_]*(?:\.\d+)?)\b")
+_ASSIGNED = re.compile(
+    r"(?<![\w/.-])([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?(?:=|:\s|\?\?)\s*(\d[\d_]*(?:\.\d+)?)(?![\d.]\d)(?=[A-Za-z]{0,2}\b)"
+)
+_OPEN_REST = re.compile(
+    r"\b(?:anything|everything|amounts?|those|all) (?:above|over|below|under)\b|그 (?:이상|이하|초과|미만)"
+)
+_BESIDE_CHARS = 8
 _SEGMENT = re.compile(r"\n+|[;。]\s*|(?<=[^\d])[.]\s+|,\s+|(?<=[가-힣](?:며|고))\s+|\s(?=and\s)")
 
 
@@ -61,6 +67,7 @@ class EvidencePiece:
         self.squeezed = squeeze(text)
         self._lowered = re.sub(r"\s+", " ", plain(text)).lower()
         self._labels = frozenset(name for label in self.claims.labels for name in label)
+        self._open_rests = [bag_of(part) for part in re.split(r"[;.\n]", text) if _OPEN_REST.search(part)]
         self._assigned = _assignments(text) if evidence.is_code else {}
         self._segments = [
             _Segment(claims.quantities, bag_of(part)) for part, claims in _segments(text, evidence.is_code)
@@ -117,16 +124,30 @@ class EvidencePiece:
         holding = [(s, q) for s in self._segments for q in s.quantities if q.equals(quantity)]
         if not holding:
             return ABSENT
-        if all(q.contradicts_bound(quantity) for _, q in holding):
+        if not self._is_open_rest(claims, [s for s, _ in holding]) and all(
+            q.contradicts_bound(quantity) for _, q in holding
+        ):
             return f"the limit at {quantity.value:f}{quantity.unit or ''} is another one in the evidence"
         if self.is_code:
             return self._assignment_fault(quantity, claims)
         return self._parallel_fault(quantity, claims, [s for s, _ in holding])
 
+    def _is_open_rest(self, claims: Claims, holding: Sequence[_Segment]) -> bool:
+        """Whether the claim is rather about "anything above", which has no number of its own."""
+        words = content_words(claims.text)
+        mine = max(sum(map(segment.bag.holds, words)) for segment in holding)
+        return any(sum(map(rest.holds, words)) > mine for rest in self._open_rests)
+
     def _assignment_fault(self, quantity: Quantity, claims: Claims) -> str | None:
         """What is wrong when the number belongs to another constant than the one that the claim names beside it."""
         around = _words_around(quantity, claims, claims.spoken)
-        named = {name for name in self._assigned if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", around)}
+        others = [q for q in claims.quantities if q is not quantity]
+        named = {
+            name
+            for name, values in self._assigned.items()
+            if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-]|[A-Za-z])", around, re.IGNORECASE | re.ASCII)
+            and not any(q.value in values and _stands_beside(name, q, claims.spoken) for q in others)
+        }
         if not named or any(quantity.value in self._assigned[name] for name in named):
             return None
         if not any(quantity.value in values for values in self._assigned.values()):
@@ -149,6 +170,12 @@ class EvidencePiece:
                 other = next(iter(wrong - right))
                 return f"{quantity.value:f}{quantity.unit or ''} does not stand beside {other} in the evidence"
         return None
+
+
+def _stands_beside(name: str, quantity: Quantity, spoken: str) -> bool:
+    """Whether the amount follows a name at once: "port 8081"."""
+    before = spoken[max(0, quantity.start - len(name) - _BESIDE_CHARS) : quantity.start]
+    return name.lower() in before.lower()
 
 
 def _words_around(quantity: Quantity, claims: Claims, text: str) -> str:

@@ -26,6 +26,7 @@ _HEADER_ENDINGS = {
     "일수": "일", "횟수": "회", "인원": "명", "인원수": "명", "개월수": "개월", "비율": "%", "지급율": "%",
     "지급률": "%", "근속연수": "년", "시간수": "시간",
 }  # fmt: skip
+_NO_AMOUNT = re.compile(r"무료|무상|면제|없음|무제한|영구|free|none|n/a|-", re.IGNORECASE)
 _AS_WRITTEN = "as written"  # fits a claim that names no unit, and nothing else
 # behind a name: a particle or an ending, not the rest of a longer word
 _NAME_ENDS = (
@@ -56,7 +57,7 @@ class EvidenceTable:
     @cached_property
     def key_quantities(self) -> list[Quantity]:
         """The amounts in the names of the rows."""
-        return [q for row in self.rows for c in self.key_columns for q in quantities_of(plain(row[c]))]
+        return [q for row in self.cells for c in self.key_columns for q in row[c] if q.unit != _AS_WRITTEN]
 
     @cached_property
     def header_quantities(self) -> list[Quantity]:
@@ -136,6 +137,7 @@ def _key_columns(table: EvidenceTable) -> tuple[int, ...]:
     keys = [0]
     for column in range(1, len(table.header) - 1):
         amounts = sum(bool(row[column]) for row in table.cells)
+        amounts += sum(_NO_AMOUNT.fullmatch(row[column].strip()) is not None for row in table.rows)
         is_ordinal = column == 1 and _ORDINAL_HEADER.match(table.header[0].strip())
         if not is_ordinal and amounts * 2 >= max(1, len(table.rows)):
             break
@@ -209,6 +211,16 @@ def _found(word: str, text: str) -> float:
         if sum(pair in lowered for pair in pairs) * 5 >= len(pairs) * 3:
             return _LOOSE
     return 0.0
+
+
+def rows_by_limits(table: EvidenceTable, quantities: Sequence[Quantity]) -> set[int]:
+    """Rows whose key is a range that is written out in full: "100만원 이상 1,000만원 미만"."""
+    found: dict[int, int] = {}
+    for number, row in enumerate(table.cells):
+        limits = [q for c in table.key_columns for q in row[c] if q.bound and q.unit != _AS_WRITTEN]
+        if limits and all(any(q.equals(limit) and q.bound == limit.bound for q in quantities) for limit in limits):
+            found[number] = len(limits)
+    return {number for number, count in found.items() if count == max(found.values())}
 
 
 def rows_by_range(table: EvidenceTable, quantities: Sequence[Quantity]) -> set[int]:

@@ -12,11 +12,11 @@ _CLAUSE_END = re.compile(
     r"(?<=[.!?。])\s+|\n+|;\s*|,\s+|(?<=[가-힣](?:며|나|만|고))\s+|(?<=이고)\s+|\s+(?=but\b|however\b|whereas\b)"
 )
 _NEGATIVE = re.compile(
-    r"(?:없(?:다|습니다|음|으며|고|는|을|어)|않(?:는다|습니다|음|으며|고|는|을|아)|아니(?:한다|"
+    r"(?:없(?:었\S{1,4}|다|습니다|음|으며|고|는|을|어)|않(?:았\S{1,4}|는다|습니다|음|으며|고|는|을|아)|아니\s?(?:한다|"
     r"합니다|하며|하고|됩니다|된다|함|다)|"
     r"못\s?(?:한다|합니다|함|하며)|안\s?(?:된다|됩니다|됨|되며)|(?:금지|제외|불가|불허|미지급|"
     r"불인정|면제)(?:한다|합니다|된다|됩니다|됨|함|하며|"
-    r"되며|이다|입니다|하다|되어\s?있습니다|되어\s?있다|돼\s?있습니다|돼\s?있어요)?|불가능(?:하다|합니다|함)?|아닙니다|아니다)\s*[)\].!?\"'」』]*\s*$"
+    r"되며|이다|입니다|하다|하나|하되|하지만|되나|되지만|하고|되고|되어\s?있습니다|되어\s?있다|돼\s?있습니다|돼\s?있어요)?|불가능(?:하다|합니다|함)?|아닙니다|아니다)\s*[)\].!?\"'」』]*\s*$"
 )
 _ENGLISH_VERB = re.compile(
     r"\b(?:can|may|must|shall|will|should|do|does|did|is|are|was|were)(?:\s?not|n't)?\s+(?:be\s+|not\s+)?([a-z]{3,})|"
@@ -43,6 +43,7 @@ _REPORTED = re.compile(
 _SHARED = 0.6
 _TOPIC_SHARED = 0.5
 _MODAL = re.compile(r"(\S+?)\s*수(?:가|는|도)?\s*(?:있|없)")
+_EXISTS = re.compile(r"(?<=[은는이가도]\s)(?:있|없)(?:었|다|습|음|으|는|을|고)\S*$")
 _AUXILIARY = re.compile(r"\s*(?:지|하지|하여서는|해서는|하면)?\s*(?:아니|않|못|안\s?[되됩된됨])\S*\s*$")
 
 
@@ -142,6 +143,8 @@ def predicate_of(clause: str) -> str:
     modals = _MODAL.findall(clause)
     if modals:
         return _verb_root(modals[-1])
+    if _EXISTS.search(clause.rstrip(" .!?)")):
+        return "있"
     bare = _AUXILIARY.sub("", clause.rstrip(" .!?)")).rstrip()
     words = content_words(bare)
     return _verb_root(words[-1]) if words else ""

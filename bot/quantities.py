@@ -37,6 +37,7 @@ _UNITS: dict[str, str] = {
     "회": "회|번째|번|차례|times|attempts?|retries",
     "명": "명|인(?!치)|사람|people|persons?|employees?|members?",
     "건": "건|cases?",
+    "권": "권|책(?!자|임|상|정)|books?|volumes?",
     "개": "개(?!월|년)|가지|곳|items?",
     "세": "세|살|years? old",
     "급": "급|grade",
@@ -71,7 +72,6 @@ _UNITS: dict[str, str] = {
     "등급": "등급",
     "단계": "단계",
     "호": "호",
-    "권": "권",
     "자": "글자|자(?![가-힣])|자(?=[가-힣]?\\s)|자(?=이|를|로|까|를)|characters?",
 }
 _BASES: dict[str, tuple[str, int | Decimal]] = {
@@ -121,7 +121,9 @@ _RANGE = re.compile(r"^\s?(?:~|〜|∼|-|–|—|에서|부터|내지|to|and|또
 _SCALE_AT_END = re.compile(r"\d([십백천만억조]+)\s?원?$")
 _SCALED_PART = re.compile(r"\d[\d,]*(?:\.\d+)?|[십백천만억조]")
 _UNIT_NOTE = re.compile(r"단위\s*[:：]?\s*([십백천만억]*)\s*(원|달러|명|일|시간|%|개월|건|km)")
+_EXCEEDED_NOT = re.compile(r"\s?(?:을|를)?\s?(?:초과|넘)\S{0,3}\s?(?:수\s?)?(?:는\s?)?(?:없|못|않|아니|안\s)")
 _AFTER: tuple[tuple[re.Pattern[str], Bound], ...] = (
+    (_EXCEEDED_NOT, "upper"),
     (re.compile(r"\s?(?:이상|or more|or longer|and (?:above|over))", re.IGNORECASE), "ge"),
     (re.compile(r"\s?(?:을|를)?\s?(?:초과|넘)"), "gt"),
     (re.compile(r"\s?(?:이하|or less|or fewer)", re.IGNORECASE), "le"),
@@ -130,10 +132,10 @@ _AFTER: tuple[tuple[re.Pattern[str], Bound], ...] = (
 )
 _BEFORE: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (re.compile(r"(?:최대|최고|at most|up to|no more than|not more than|maximum of|within|less than|"
-    r"fewer than|under)\s*$",
+    r"fewer than|under|below|smaller than|shorter than)\s*$",
                 re.IGNORECASE), "upper"),
     (re.compile(r"(?:최소|최저|at least|no less than|not less than|minimum of|more than|"
-    r"over)\s*$", re.IGNORECASE), "lower"),
+    r"over|above|exceeding|longer than|larger than|bigger than|greater than)\s*$", re.IGNORECASE), "lower"),
 )  # fmt: skip
 _LOWER, _STRICT = frozenset({"ge", "gt", "lower"}), frozenset({"ge", "gt", "le", "lt"})
 

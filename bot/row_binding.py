@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.claims import Claims, squeeze
-from bot.evidence_tables import EvidenceTable, mentioned, rows_by_range
+from bot.evidence_tables import EvidenceTable, mentioned, rows_by_limits, rows_by_range
 from bot.quantities import Quantity, plain, quantities_of
 
 ABSENT = "absent"
 _IN_TURN = re.compile(r"각각|respectively|순서대로|in that order", re.IGNORECASE)
 _NEXT_PART = re.compile(r"[,;·]|\s(?:and|및|그리고)\s")
+_NONE = re.compile(r"^없(?:음|다|습니다)$")
 _TEXT_CELL_CHARS = range(2, 25)
 
 
@@ -64,16 +65,20 @@ def number_fault(quantity: Quantity, claims: Claims, table: EvidenceTable, aroun
 def text_fault(claims: Claims, table: EvidenceTable, around: Surroundings) -> str | None:
     """What is wrong with a cell of words in the sentence: it stands in another row than the one spoken of."""
     squeezed = squeeze(claims.spoken)
-    for column in table.value_columns:
+    limited = rows_by_limits(table, claims.quantities)
+    for column in range(1, len(table.header)):
+        if column in table.key_columns and not limited:
+            continue
         texts: dict[str, set[int]] = {}
         for number, row in enumerate(table.rows):
-            text = squeeze(row[column])
-            if len(text) in _TEXT_CELL_CHARS and not table.cells[number][column]:
+            text = _NONE.sub("없", squeeze(row[column]))
+            if (len(text) in _TEXT_CELL_CHARS or text == "없") and not table.cells[number][column]:
                 texts.setdefault(text, set()).add(number)
         spoken = [text for text in texts if text in squeezed]
-        if len(texts) < 2 or len(spoken) != 1:  # with two of them it is open which belongs to which row
+        amounts = any(table.cells[number][column] for number in range(len(table.rows)))
+        if len(texts) + amounts < 2 or len(spoken) != 1:  # with two of them it is open which belongs to which row
             continue
-        rows = mentioned(table.row_words, claims.spoken)
+        rows = limited or mentioned(table.row_words, claims.spoken)
         if rows and not rows & texts[spoken[0]]:
             return f"{spoken[0]} stands in another row of the table ({_name_of(table, min(texts[spoken[0]]))})"
     return None

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 
 MARKERS = re.compile(
-    r"[\[【]\s?(?:출처|source|evidence|근거)?\s?:?\s?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s?[\]】]", re.IGNORECASE
+    r"[\[【]\s?(?:출처|source|evidence|근거)?\s?:?\s?(\d{1,3}(?:\s*[,;~–-]\s*\d{1,3})*)\s?[\]】]", re.IGNORECASE
 )
+_WIDEST_RANGE = 10
 _SENTENCE_END = re.compile(
     r"(?<=[가-힣A-Za-z0-9)\]】」』\"'`%*_][.!?])(?<!\b[A-Za-z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bArt\.)(?<!\bNo\.)(?<!\bvs\.)"
-    r"(?<!\d[.])(?:\s*[\[【][\d,; ]+[\]】][.]?)*(?=\s|$)"
+    r"(?<!\d[.])(?:\s*[\[【][\d,;~– -]+[\]】][.]?)*(?=\s|$)"
     r"|(?<=\d[.])(?=\s+[A-Z])(?<!\n\d[.])(?<!^\d[.])"
     r"|\n+",
 )
-_OPEN_END = re.compile(r"^\s*(?:[\[【][\d,; ]*[\]】]?[.]?\s*)*$")
-_ENDED = re.compile(r"[\[【][\d,; ]+[\]】]\s?[.!?]$")
+_OPEN_END = re.compile(r"^\s*(?:[\[【][\d,;~– -]*[\]】]?[.]?\s*)*$")
+_ENDED = re.compile(r"[\[【][\d,;~– -]+[\]】]\s?[.!?]$")
 _LIST_MARK = re.compile(r"(?:^|\n)\s*(?:\d{1,2}[.)]|[-*•])\s*$")
 
 
@@ -24,8 +25,13 @@ def marked_numbers(text: str) -> list[int]:
 
 
 def split_numbers(text: str) -> list[int]:
-    """ "1, 3" -> [1, 3]."""
-    return [int(part) for part in re.split(r"\s*[,;]\s*", text.strip())]
+    """ "1, 3" -> [1, 3]; "1-3" -> [1, 2, 3], but not over more than ten."""
+    found: list[int] = []
+    for part in re.split(r"\s*[,;]\s*", text.strip()):
+        ends = [int(number) for number in re.findall(r"\d+", part)]
+        wide = len(ends) == 2 and 0 < ends[1] - ends[0] < _WIDEST_RANGE
+        found += range(ends[0], ends[1] + 1) if wide else ends
+    return found
 
 
 def split_sentences(text: str) -> list[str]:

@@ -14,8 +14,8 @@ _FAMILIES = tuple(
     for said, held in (
         (
             r"않아도|필요(?:가|는|도)?\s?없|안\s?해도|생략(?:할|해도|이)|"
-            r"\b(?:need|does|do|is|are)(?:\s?not|n't) (?:need|have to"
-            r"|required|necessary)|\bneed not\b|\bno need\b|\boptional",
+            r"\b(?:need|does|do|is|are)(?:\s?not|n't) (?:need|have to|required|necessary)|\bneed not\b"
+            r"|\bno need\b|\boptional",
             r"않아도|아니(?:하여도|해도)|필요(?:가|는|도)?\s?없|생략|면제|예외|제외|없이|need not"
             r"|not (?:need|required|necessary)|"
             r"no need|optional|waive|exempt|선택|아니하고|않고",
@@ -23,16 +23,18 @@ _FAMILIES = tuple(
         (
             r"(?<=[가-힣])\s(?:없이|없어도)|관계\s?없이|상관\s?없이|무관하게|불문하고|\bwithout\b|\bregardless\b|\birrespective\b",
             r"없이|없어도|없는|없으면|무관|불문|관계없|상관없|않고|아니하고|면제|without|regardless"
-            r"|irrespective|\bno\b|no longer|not?\b|unless",
+            r"|irrespective|\bno\b|no longer|not?\b"
+            r"|unless",
         ),
         (
             r"즉시|바로(?=\s|\s?[가-힣]+할)|곧바로|당장|지체\s?없이|\bimmediately\b"
-            r"|\bat once\b|\binstantly\b|\bright away\b|\bstraight away\b",
-            r"즉시|바로|곧|당장|지체|immediate|at once|instant|right away|straight|until|까지|as soon as",
+            r"|\bat once\b|\binstantly\b|\bright away\b"
+            r"|\bstraight away\b",
+            r"즉시|바로|곧|당장|지체|immediate|at once|instant|right away|straight away|as soon as",
         ),
         (
-            r"전액|전부(?=\s|를|가)|\bin full\b|\bfull (?:amount|cost|pay"
-            r"|refund|price)\b|\bfully (?:paid|covered|refund|reimburs)",
+            r"전액|전부(?=\s|를|가)|\bin full\b|\bfull (?:amount|cost|pay|refund|price)\b|\bfully (?:paid|covered"
+            r"|refund|reimburs)",
             r"전액|전부|모두|모든|전체|100\s?%|100퍼센트|100분의 100|full|entire|whole|\ball\b",
         ),
         (
@@ -40,12 +42,13 @@ _FAMILIES = tuple(
             r"무료|무상|없음|없다|free|no cost|no charge|0원",
         ),
         (
-            r"누구나|누구든|\banyone\b|\banybody\b|\beveryone\b|\beverybody\b",
-            r"누구|모든|전\s?(?:직원|임직원|사원)|임직원|\bany|\bevery|\ball\b|employees",
+            r"누구나|누구든|\bany (?:user|employee|member|staff)\b|\banyone\b|\banybody\b|\beveryone\b|\beverybody\b",
+            r"누구|모든|전\s?(?:직원|임직원|사원)|임직원|\bany(?:one|body)\b"
+            r"|\bevery(?:one|body)\b|\ball (?:staff|employees)",
         ),
         (
-            r"언제든|아무\s?때나|항상|상시|\banytime\b|\bat any time\b|\balways\b|\bwhenever\b",
-            r"언제|아무\s?때|항상|상시|24시간|수시|any\s?time|always|at all times|whenever|every",
+            r"언제든|언제나|아무\s?때나|항상|상시|\banytime\b|\bat any time\b|\balways\b|\bwhenever\b",
+            r"언제|아무\s?때|항상|상시|24시간|수시|any\s?time|always|at all times|whenever",
         ),
         (r"영구|영원|무기한|\bforever\b|\bpermanent|\bindefinite", r"영구|영원|무기한|forever|permanent|indefinite"),
         (
@@ -58,14 +61,31 @@ _FAMILIES = tuple(
         (r"익명|\banonymous", r"익명|무기명|anonym|이름을 (?:밝히지|적지)"),
         (
             r"의무적|의무화|\bmandatory\b|\bcompulsory\b",
-            r"의무|하여야|해야|필수|must|shall|mandatory|compulsory|required"
-            r"|require",
+            r"의무|하여야|해야|필수|must|shall|mandatory|compulsory|required|require",
         ),
         (r"소급", r"소급"),
+        (r"(?<![가-힣\d])월\s?(?:최대\s?)?\d[\d,]*\s?[만천]?\s?원", r"월|달|month"),
+        (r"(?:\bstill|\bremains?) (?:available|supported|valid)", r"still|remain|available|supported"),
+        (r"월요일|\bmondays?\b", r"월요일|\bmonday|매주 월|\(월\)"),
+        (r"화요일|\btuesdays?\b", r"화요일|\btuesday|매주 화|\(화\)"),
+        (r"수요일|\bwednesdays?\b", r"수요일|\bwednesday|매주 수|\(수\)"),
+        (r"목요일|\bthursdays?\b", r"목요일|\bthursday|매주 목|\(목\)"),
+        (r"금요일|\bfridays?\b", r"금요일|\bfriday|매주 금|\(금\)"),
+        (r"토요일|\bsaturdays?\b", r"토요일|\bsaturday|매주 토|\(토\)"),
+        (r"일요일|\bsundays?\b", r"일요일|\bsunday|매주 일|\(일\)"),
+        (r"\b(?:per|a|each|every) day\b|\bdaily\b|하루에|1일당|일당", r"day|daily|일|하루"),
+        (r"\b(?:per|a|each|every) week\b|\bweekly\b|주당|매주|1주에", r"week|주|요일|day\b"),
+        (r"\b(?:per|a|each|every) month\b|\bmonthly\b|매월|매달|월\s?단위", r"month|월|달"),
+        (r"\b(?:per|a|each|every) (?:year|annum)\b|\bannual|\byearly\b|매년|연간", r"year|annual|annum|년|연"),
+        (r"부가세(?:가|는|를)?\s?포함|세금(?:이|은|을)?\s?포함", r"포함|including (?:vat|tax)|(?:vat|tax) incl"),
+        (r"이메일|메일", r"메일|mail|smtp"),
+        (r"암호화", r"암호|encrypt|crypt|cipher|hash"),
+        (r"환불", r"환불|환급|반환|refund"),
+        (r"재시작|\brestart", r"재시작|재부팅|다시 시작|restart|reboot"),
+        (r"캐시", r"캐시|cache"),
         (r"벌금|과태료|\bfined?\b|\bpenalt", r"벌금|과태료|제재|\bfine|penalt"),
         (
-            r"해고(?=되|됩|합|할|될|사유)|\bdismiss(?:ed|al)|\bfired\b"
-            r"|\bterminated\b",
+            r"해고(?=되|됩|합|할|될|사유)|\bdismiss(?:ed|al)|\bfired\b|\bterminated\b",
             r"해고|해임|면직|dismiss|fire|terminat",
         ),
     )
@@ -87,6 +107,9 @@ _OPPOSITES = tuple(
         (r"연기|미루|미룬|미뤄|늦추|늦춰", r"당기|당겼|앞당|당겨"),
         (r"공개(?:로|한|하|되)", r"비공개"),
         (r"실명", r"익명|무기명"),
+        (r"섞어|섞은|함께 버", r"나누어|나눠|분리|따로"),
+        (r"\bavailable\b|\bsupported\b", r"\bremoved\b|\bdiscontinued\b|\bdeprecated\b|\bunavailable\b"),
+        (r"반드시|의무적", r"선택적|자율적"),
         (r"온라인", r"방문|오프라인|대면"),
         (r"늘리|늘린|증가|인상", r"줄이|줄인|감소|인하"),
         (r"국내", r"국외|해외"),
@@ -104,14 +127,33 @@ _OPPOSITES = tuple(
         (r"\bpublic\b", r"\bprivate\b"),
         (r"\binternal\b", r"\bexternal\b"),
         (r"\brequired\b|\bmandatory\b", r"\boptional\b|\bvoluntary\b"),
-        (r"\ballowed\b|\bpermitted\b", r"\bforbidden\b|\bprohibited\b|\bnot (?:allowed|permitted)\b"),
+        (
+            r"허용(?!하지|되지)|\b(?<!not )(?:allowed|permitted)\b",
+            r"금지|불허|\b(?:forbidden|prohibited|blocked|banned|not allowed|not permitted)\b",
+        ),
         (r"\bin writing\b|\bwritten\b", r"\borally\b|\bverbal(?:ly)?\b"),
         (r"\bincreas", r"\bdecreas|\breduc"),
         (r"\bweekly\b", r"\bdaily\b|\bmonthly\b|\byearly\b|\bannual"),
         (r"\bmonthly\b", r"\bdaily\b|\bquarterly\b|\byearly\b|\bannual"),
     )
 )
-_ONLY = re.compile(r"만(?:이|을|은)?(?=\s)|에\s?한(?:하여|해|정)|\bonly\b|\bsolely\b|\bexclusively\b", re.IGNORECASE)
+_WITHOUT = re.compile(
+    r"([가-힣]{2,8}?)(?:이|가|은|는|도)?\s(?:없이|없어도|없더라도)|\bwithout (?:the |a |an |any )?([a-z]{4,})",
+    re.IGNORECASE,
+)
+
+
+def left_out(claim: str, evidence: str) -> str | None:
+    """What a claim says to be needless ("동의 없이") where the evidence has it, and does not say so."""
+    for match in _WITHOUT.finditer(claim):
+        noun = match[1] or match[2]
+        squeezed = re.sub(r"\s+", "", evidence).lower()
+        if noun.lower() in squeezed and not re.search(
+            rf"{re.escape(noun.lower())}(?:이|가|은|는|도|의)?없|without(?:the|a|an|any)?{re.escape(noun.lower())}|\bno{re.escape(noun.lower())}",
+            squeezed,
+        ):
+            return match[0].strip()
+    return None
 
 
 def unsupported_strength(claim: str, evidence: str) -> str | None:

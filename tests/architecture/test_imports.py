@@ -57,6 +57,7 @@ LAYERS = {
             "bot.admission",
             "bot.clause_support",
             "bot.clause_windows",
+            "bot.plain_words",
             "bot.strong_words",
             "bot.alerts",
             "bot.routing",

@@ -35,8 +35,8 @@ class Output:
         return " ".join(text.split())
 
 
-def read_evidence() -> list[NumberedEvidence]:
-    text = (FIXTURES / "model_evidence.md").read_text(encoding="utf-8")
+def read_evidence(name: str = "model_evidence.md") -> list[NumberedEvidence]:
+    text = (FIXTURES / name).read_text(encoding="utf-8")
     parts = re.split(r"^## (\d+)$", text, flags=re.MULTILINE)[1:]
     pieces = []
     for number, body in zip(parts[::2], parts[1::2], strict=True):
@@ -59,13 +59,13 @@ def read_outputs(name: str) -> list[Output]:
     return [Output(**{key: value.replace("⏎", "\n") for key, value in row.items()}) for row in rows]
 
 
-async def reaching(output: Output, *, again: str = NO_ANSWER) -> str:
+async def reaching(output: Output, *, again: str = NO_ANSWER, evidence: str = "model_evidence.md") -> str:
     """What is shown of an output; `again` is what the model writes when it is asked to correct a sentence."""
     shown = ThoughtFilter()
     text = shown.feed(output.output) + shown.finish()
     pieces = tuple(re.findall(r"\S+\s*|\s+", text)) or ("",)
     model = FakeChatModel(FakeReply(pieces=pieces), otherwise=FakeReply(pieces=(again,)))
     asked = Asked(question=output.question, persona=PERSONA, language=language_of(output.question))
-    writer = Writer(asked, read_evidence(), None)
+    writer = Writer(asked, read_evidence(evidence), None)
     await writer.write(model, [ChatTurn(role="user", content=output.question)])
     return " ".join(writer.result.text.split()) if writer.result.cited else ""
