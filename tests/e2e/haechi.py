@@ -17,6 +17,8 @@ from tests.unit.bot.company import write_company
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 120
+# for tests that count what is indexed while a bot runs: it reads the sources when it is told to, and only then
+FOLLOWS_NOTHING = "[schedule]\nenabled = false\n\n[ingest]\nworkers = 1\nat_start = false\n"
 
 
 @dataclass
@@ -38,10 +40,11 @@ class Haechi:
             'data_dir = "data"\n\n'
             '[[sources]]\nname = "rules"\ntitle = "사규"\nkind = "documents"\npath = "rules"\n\n'
             '[[sources]]\nname = "shop"\nkind = "repository"\npath = "shop"\n\n'
-            '[embedding]\ndocuments = ["hash"]\ncode = ["hash"]\n\n[ingest]\nworkers = 1\n\n'
+            '[embedding]\ndocuments = ["hash"]\ncode = ["hash"]\n\n'
         )
+        ingest = "" if "[ingest]" in extra else "[ingest]\nworkers = 1\n\n"
         web = "" if "[web]" in extra else "[web]\nport = 0\n\n"
-        (self.folder / "haechi.toml").write_text(text + web + extra, encoding="utf-8")
+        (self.folder / "haechi.toml").write_text(text + ingest + web + extra, encoding="utf-8")
 
     def run(
         self, *words: str, stdin: str | None = None, timeout_s: float = TIMEOUT_S
@@ -87,20 +90,26 @@ def environment() -> dict[str, str]:
 
 
 def wait_for_line(process: subprocess.Popen[str], words: str, *, stream: str = "stdout") -> str:
-    """The first line that holds `words`; fails when the process ends or TIMEOUT_S pass before."""
-    pipe = getattr(process, stream)
+    """The first line that holds `words`; fails when the process ends or TIMEOUT_S pass before.
+
+    Reads byte by byte: what a buffer took too much of would be missing to select and to whoever reads on."""
+    descriptor = getattr(process, stream).fileno()
     deadline = time.monotonic() + TIMEOUT_S
-    seen: list[str] = []
+    seen, line = [], bytearray()
     while time.monotonic() < deadline:
-        ready, _, _ = select.select([pipe], [], [], 1.0)
+        ready, _, _ = select.select([descriptor], [], [], 1.0)
         if not ready:
             continue
-        line = pipe.readline()
-        if not line:
+        byte = os.read(descriptor, 1)
+        if not byte:
             break
-        seen.append(line)
-        if words in line:
-            return line
+        line += byte
+        if byte in b"\r\n":
+            text = line.decode(errors="replace")
+            if words in text:
+                return text
+            seen.append(text)
+            line.clear()
     raise AssertionError(
         f"{words!r} did not come; got {seen}, stderr {process.stderr.read() if process.poll() else ''}"
     )

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.e2e.haechi import Haechi, interrupt
+from tests.e2e.haechi import FOLLOWS_NOTHING, Haechi, interrupt
 
 QUESTION = "연차휴가는 며칠인가요?"
 
@@ -16,6 +16,7 @@ def results(haechi: Haechi) -> list[tuple[str, str]]:
 
 
 def test_a_backup_taken_under_load_restores_to_the_same_answers(haechi):
+    haechi.configure(FOLLOWS_NOTHING)  # new.md still lies there after the restore: a bot that looks would index it
     process, _ = haechi.start_bot()
     assert haechi.run("ingest").returncode == 0
     before = results(haechi)
