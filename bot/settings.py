@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -191,8 +192,17 @@ def load_settings(config: Path | None) -> Settings:
     if problem is not None:
         raise ConfigError(_sentence(file, text, problem))
     resolved._config_file = file
+    for source in resolved.sources:
+        source.use_proxies(_proxies(os.environ))
     read_secrets(resolved, os.environ, file)
     return resolved
+
+
+def _proxies(environ: Mapping[str, str]) -> dict[str, str]:
+    """The usual variables that say through which proxy other machines are reached, under the names that git reads."""
+    names = ("https_proxy", "http_proxy", "all_proxy", "no_proxy")
+    found = {name: environ.get(name) or environ.get(name.upper()) for name in names}
+    return {name: value for name, value in found.items() if value}
 
 
 def _read(file: Path, *, explicit: bool) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
-from pydantic import model_validator
+from pydantic import PrivateAttr, model_validator
 
 from bot.settings_check import Problem, require_link_template, require_patterns, require_url
 from bot.settings_schedule import require_cron, require_every, require_timezone
@@ -54,9 +55,14 @@ class SourceSettings(Section):
     every: str | None = None
     cron: str | None = None
     timezone: str | None = None
+    _proxies: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
     SECRETS: ClassVar[tuple[str, ...]] = ("token", "app_key")
     KEY_SECRETS: ClassVar[frozenset[str]] = frozenset({"app_key"})
+
+    def use_proxies(self, proxies: Mapping[str, str]) -> None:
+        """Notes through which proxies of the environment other machines are reached."""
+        self._proxies = proxies
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -105,6 +111,7 @@ class SourceSettings(Section):
             ssh_key_file=self.ssh_key_file,
             known_hosts_file=self.known_hosts_file,
             ca_file=self.ca_file,
+            proxies=self._proxies,
             archived=self.archived,
             forks=self.forks,
             repositories=self.repositories,

@@ -27,6 +27,7 @@ class RemoteConfig:
     ssh_key_file: Path | None = None
     known_hosts_file: Path | None = None
     ca_file: Path | None = None  # certificates of one's own authority, PEM
+    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)  # https_proxy, http_proxy, all_proxy, no_proxy
     archived: bool = False
     forks: bool = False
     repositories: tuple[str, ...] = ()  # patterns of names; empty means all

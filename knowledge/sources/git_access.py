@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -39,6 +39,9 @@ class GitAccess:
     ssh_key_file: Path | None = None
     known_hosts_file: Path | None = None
     ca_file: Path | None = None
+    proxies: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # https_proxy, no_proxy ...: may hold a password
     server_only: str | None = None  # the host that addresses of a list must be on, so that no other gets the token
 
     def environment(self, url: str) -> dict[str, str]:
@@ -57,6 +60,7 @@ class GitAccess:
             ("protocol.version", "2"),
         ]
         if scheme in ("http", "https"):
+            variables |= self.proxies
             token = self.token()
             if token is not None:
                 server = server_of(url)
@@ -148,6 +152,16 @@ def server_of(url: str) -> str:
 
 _MEANINGS: tuple[tuple[str, type[KnowledgeError], str], ...] = (
     (
+        r"response 407|HTTP code 407|error: 407",
+        SourceMissing,
+        "the proxy wants a login: put user and password into HTTPS_PROXY, as in http://user:password@proxy:3128",
+    ),
+    (
+        r"resolve proxy|from proxy after CONNECT|CONNECT tunnel failed|Proxy CONNECT aborted|Unsupported proxy",
+        ToolDown,
+        "the proxy does not let the connection through: check HTTPS_PROXY, and name servers of your own in NO_PROXY",
+    ),
+    (
         r"Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|"
         r"returned error: 40[13]|HTTP Basic: Access denied|invalid credentials",
         SourceMissing,
@@ -171,9 +185,11 @@ _MEANINGS: tuple[tuple[str, type[KnowledgeError], str], ...] = (
         "the server does not accept the key: check ssh_key_file, and that the key is added there as a deploy key",
     ),
     (
-        r"SSL certificate|certificate verify|server certificate|unable to get local issuer",
+        r"SSL certificate|certificate verify|server certificate|unable to get local issuer|"
+        r"setting certificate|SSL CA cert",
         SourceMissing,
-        "its certificate is not trusted: set ca_file to the certificate of your own authority",
+        "its certificate is not trusted: set ca_file to the certificate (PEM) of your own authority, or of a proxy that "
+        "opens TLS",
     ),
     (
         r"Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|timed out|reset|closed)|"

@@ -164,8 +164,14 @@ class HostingClient:
     def _opened(self) -> httpx.Client:
         with self._opening:
             if self._http is None:
-                verify = ssl.create_default_context(cafile=str(self._ca_file)) if self._ca_file is not None else True
-                self._http = httpx.Client(timeout=TIMEOUT_S, verify=verify, follow_redirects=False)
+                verify = True if self._ca_file is None else _trusting(self._ca_file, self._place)
+                try:
+                    self._http = httpx.Client(timeout=TIMEOUT_S, verify=verify, follow_redirects=False)
+                except (ImportError, ValueError, httpx.InvalidURL) as error:  # nothing else here comes from outside
+                    raise SourceMissing(
+                        f"{self._place} cannot be reached through the proxy that HTTPS_PROXY or ALL_PROXY names: give "
+                        f"http://host:port, or name the server in NO_PROXY"
+                    ) from error
             return self._http
 
     def _limit_s(self, response: httpx.Response, limits: int) -> float | None:
@@ -233,6 +239,15 @@ class _Memory:
         draft.write_text(json.dumps(self._new, ensure_ascii=False), encoding="utf-8")
         os.replace(draft, self._path)
         self._old = dict(self._new)
+
+
+def _trusting(ca_file: Path, place: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=str(ca_file))
+    except OSError as error:
+        raise SourceMissing(
+            f"{place}: ca_file {ca_file} holds no certificate that can be read: give a file with one in PEM form"
+        ) from error
 
 
 def _origin(url: str) -> tuple[str, str]:

@@ -81,7 +81,10 @@ def _remote_source(
 
     make_private(folder)
     trust = GitAccess(
-        ssh_key_file=remote.ssh_key_file, known_hosts_file=remote.known_hosts_file, ca_file=remote.ca_file
+        ssh_key_file=remote.ssh_key_file,
+        known_hosts_file=remote.known_hosts_file,
+        ca_file=remote.ca_file,
+        proxies=remote.proxies,
     )
     if remote.url is None:
         return _hosted_source(config, remote, folder, trust, clock, pause)

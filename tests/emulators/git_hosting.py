@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import ssl
 import subprocess
 import threading
 from collections import deque
@@ -107,7 +108,13 @@ class GitHosting:
         self._installation_tokens = 0
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"host": self}))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.port = self._server.server_port
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def encrypt(self, context: ssl.SSLContext, name: str) -> None:
+        """Serves https from now on, under `name`. A client that refuses the certificate is none of the host's errors."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f"https://{name}"
 
     def __enter__(self) -> GitHosting:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
