@@ -22,6 +22,7 @@ from bot.errors import BotError
 from bot.stopping import STOPPING, interrupt_on_sigterm, run_until_stopped, tell
 
 if TYPE_CHECKING:
+    from bot.logging_setup import LogFormat
     from bot.services import Services
     from bot.session import Session
     from bot.settings import Settings
@@ -76,8 +77,9 @@ def run() -> None:
     with reporting_errors(debug=_options.debug):
         settings = _settings(console_level=None)
         from bot.app import run_bot
+        from bot.logging_setup import announcer
 
-        asyncio.run(run_bot(settings, announce=lambda line: print(line, flush=True)))
+        asyncio.run(run_bot(settings, announce=announcer(settings.log.format)))
 
 
 @app.command()
@@ -309,17 +311,21 @@ def main() -> None:
 
 def _settings(*, console_level: str | None) -> Settings:
     """The settings, with logging configured: at `console_level`, or at the level of the configuration."""
+    from bot.logging_setup import hide
     from bot.settings import load_settings
+    from bot.settings_secrets import secret_values
 
     settings = load_settings(_options.config)
-    _configure_logging(console_level or settings.log.level)
+    form = settings.log.format if console_level is None else "text"
+    _configure_logging(console_level or settings.log.level, form)
+    hide(secret_values(settings))
     return settings
 
 
-def _configure_logging(level: str) -> None:
+def _configure_logging(level: str, form: LogFormat = "text") -> None:
     from bot.logging_setup import configure_console
 
-    configure_console("debug" if _options.debug else level, tracebacks=_options.debug)
+    configure_console("debug" if _options.debug else level, tracebacks=_options.debug, form=form)
 
 
 @asynccontextmanager

@@ -86,7 +86,7 @@ def build_chat(
     desk = None if alerts is not None else desk_of(services, channels=channels, links=links, clock=clock)
     worker = Worker(
         store=store, inbox=inbox, questions=questions, commands=commands, persona=services.persona,
-        alerts=alerts or desk, platforms=platforms, signs=signs, clock=clock, new_id=new_id,
+        alerts=alerts or desk, platforms=platforms, signs=signs, clock=clock,
         at_once=lanes_of(settings, has_model=bool(services.models.chains)),
     )  # fmt: skip
     reception = Reception(

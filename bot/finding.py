@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+import structlog
+
 from bot.content_words import bag_of, held_share
 from bot.conversation import Conversation, condense, leans_on_before, telling_words, with_old_topic
 from bot.excerpt import Analyze
@@ -19,6 +21,8 @@ from knowledge.errors import ModelMissing, TransientError
 from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, SourceStatus
 
 EARLIER_CHUNKS = 3  # of the turn before
+
+log = structlog.get_logger(__name__)
 
 
 class KnowledgeSearch(Protocol):
@@ -75,9 +79,18 @@ class Finder:
         return Found(searched=searched, evidence=evidence, statuses=tuple(statuses), terms=terms, earlier=earlier)
 
     async def _search(self, question: str, scope: Scope, kind: EvidenceKind | None) -> Evidence:
-        return await asyncio.to_thread(
+        evidence = await asyncio.to_thread(
             self._knowledge.search, search_text(question), scope=scope, top_k=self._top_k, kind=kind
         )
+        log.info(
+            "search.done",
+            route=evidence.route,
+            verdict=evidence.verdict.decision,
+            results=len(evidence.chunks),
+            degraded=evidence.degraded,
+            took_ms=round(evidence.took_ms.get("total", 0.0), 1),
+        )
+        return evidence
 
     async def _better_topic(
         self, routed: Routed, conversation: Conversation, scope: Scope, searched: str, evidence: Evidence

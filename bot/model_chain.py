@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
+
+import structlog
 
 from bot.errors import ModelError, ModelNotInstalled, ModelPromptCut, ModelUnavailable
 from bot.ports import ChatModel, Waiting
@@ -14,8 +17,11 @@ from bot.types import ChatTurn
 from knowledge.types import ToolState, ToolStatus
 
 ModelTask = Literal["docs", "code", "alerts", "small"]
+ModelObserver = Callable[[str, float, ModelError | None], None]  # the model, its seconds, and why it gave nothing
 RETRY_PAUSE_S = 0.3
 _TRIES = 2  # of one model that is not reached, before the next one is asked
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +45,12 @@ class ModelChain:
         self.models = tuple(models)
         self.num_ctx = num_ctx
         self.name = self.models[0].name
+        self.observers: list[ModelObserver] = []
         self._pause = pause
 
     def run(self) -> ModelRun:
         """The chain for one answer: it keeps to the model that began, and remembers who was skipped."""
-        return ModelRun(self.models, self._pause)
+        return ModelRun(self.models, self._pause, self.observers)
 
     async def stream(self, turns: Sequence[ChatTurn], *, waiting: Waiting | None = None) -> AsyncGenerator[str]:
         async with aclosing(self.run().stream(turns, waiting=waiting)) as pieces:
@@ -69,12 +76,42 @@ class ModelChain:
             await model.close()
 
 
+class _Call:
+    """One call of a model, told to the log and to whoever counts."""
+
+    def __init__(self, model: str, observers: Sequence[ModelObserver]) -> None:
+        self.chars = 0
+        self._model = model
+        self._observers = observers
+        self._started = time.perf_counter()
+        self._told = False
+
+    def answered(self) -> None:
+        self._tell(log.info, "model.answered", None)
+
+    def failed(self, error: ModelError) -> None:
+        self._tell(log.warning, "model.failed", error, reason=str(error) or type(error).__name__)
+
+    def left(self) -> None:
+        """Nobody listens any more: a sentence failed its check, or it took too long."""
+        self._tell(log.info, "model.stopped", None)
+
+    def _tell(self, say: Callable[..., object], event: str, failure: ModelError | None, **more: str) -> None:
+        if self._told:
+            return
+        self._told, took_s = True, time.perf_counter() - self._started
+        say(event, model=self._model, chars=self.chars, took_ms=round(took_s * 1000), **more)
+        for told in self._observers:
+            told(self._model, took_s, failure)
+
+
 @dataclass(slots=True)
 class ModelRun:
     """ChatModel for one answer. `name` is the model in use; `skipped` are those that could not be."""
 
     models: tuple[ChatModel, ...]
     pause: Callable[[float], Awaitable[None]]
+    observers: Sequence[ModelObserver] = ()
     skipped: list[Skipped] = field(default_factory=list)
 
     @property
@@ -85,32 +122,43 @@ class ModelRun:
         """Pieces of the first model that says something; nothing is tried again once a piece was given."""
         for model in self._left():
             for attempt in range(1, _TRIES + 1):
-                began = False
+                call = _Call(model.name, self.observers)
                 try:
                     # what every adapter gives is an async generator, which alone can be closed at once
                     pieces = cast(AsyncGenerator[str], model.stream(turns, waiting=waiting))
                     async with aclosing(pieces):
                         async for piece in pieces:
-                            began = True
+                            call.chars += len(piece)
                             yield piece
+                    call.answered()
                     return
                 except ModelError as error:
-                    if began or not await self._goes_on(model, error, attempt=attempt):
+                    call.failed(error)
+                    if call.chars or not await self._goes_on(model, error, attempt=attempt):
                         raise
                     if self._is_skipped(model):
                         break
+                finally:
+                    call.left()
 
     async def complete(self, turns: Sequence[ChatTurn], *, schema: Mapping[str, Any] | None = None) -> str:
         """The reply of the first model that gives one whole."""
         for model in self._left():
             for attempt in range(1, _TRIES + 1):
+                call = _Call(model.name, self.observers)
                 try:
-                    return await model.complete(turns, schema=schema)
+                    reply = await model.complete(turns, schema=schema)
+                    call.chars = len(reply)
+                    call.answered()
+                    return reply
                 except ModelError as error:
+                    call.failed(error)
                     if not await self._goes_on(model, error, attempt=attempt):
                         raise
                     if self._is_skipped(model):
                         break
+                finally:
+                    call.left()
         raise AssertionError("a chain has at least one model")  # pragma: no cover
 
     async def check(self) -> ToolStatus:

@@ -14,15 +14,18 @@ from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
+import structlog
+
 from bot import json_forms
 from bot.answering import Answering
 from bot.control import Report
 from bot.errors import BotError
 from bot.jobs import JobQueue
 from bot.model_chain import ModelPool
-from bot.query_log import QueryLog
+from bot.query_log import QueryLog, outcome_name
 from bot.readiness import PlatformStates, no_platforms
 from bot.routing import route, search_text
+from bot.tracing import following
 from knowledge.api import Knowledge
 from knowledge.errors import (
     Busy,
@@ -39,6 +42,8 @@ from knowledge.types import Evidence, EvidenceKind, FailedItem, Progress, Scope,
 
 if TYPE_CHECKING:
     from knowledge.evaluate import EvaluationQuestion
+
+log = structlog.get_logger(__name__)
 
 PROGRESS_INTERVAL_S = 0.1
 
@@ -62,7 +67,9 @@ class KnowledgeOperations:
         queue: JobQueue,
         source_names: tuple[str, ...],
         default_top_k: int,
+        new_id: Callable[[], str],
     ) -> None:
+        self._new_id = new_id
         self._knowledge = knowledge
         self._answering = answering
         self._query_log = query_log
@@ -104,13 +111,15 @@ class KnowledgeOperations:
         return json_forms.search_form(query, evidence)
 
     async def _ask(self, params: Parameters, report: Report) -> dict[str, Any]:
-        question = str(params["question"])
+        question, delivery_id = str(params["question"]), f"cli:{self._new_id()}"
         started = perf_counter()
-        outcome = await self._answering.answer(question, scope=self._scope(params), kind=_kind(params))
-        total_ms = (perf_counter() - started) * 1000
-        await asyncio.to_thread(
-            self._query_log.record, outcome, origin="cli", asker="cli", delivery_id=None, total_ms=total_ms
-        )
+        with following(delivery_id):
+            outcome = await self._answering.answer(question, scope=self._scope(params), kind=_kind(params))
+            total_ms = (perf_counter() - started) * 1000
+            await asyncio.to_thread(
+                self._query_log.record, outcome, origin="cli", asker="cli", delivery_id=delivery_id, total_ms=total_ms
+            )
+            log.info("delivery.answered", outcome=outcome_name(outcome), took_ms=round(total_ms))
         answer = outcome.answer
         return {
             "form": json_forms.ask_form(question, outcome),

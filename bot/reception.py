@@ -20,6 +20,7 @@ from bot.ports import ChatPlatform
 from bot.reply_text import clean_text
 from bot.signs import Signs
 from bot.store import Store
+from bot.tracing import following
 from bot.types import Command, Delivery, FeedbackGiven, Language, Message, Reply
 from bot.wording import word
 
@@ -50,10 +51,12 @@ class Reception:
         if isinstance(delivery, FeedbackGiven):
             known = await self.store.in_thread(self.feedback.save, delivery)
             log.info("feedback.given", vote=delivery.vote, taken_back=delivery.taken_back, on_own_reply=known)
-        elif isinstance(delivery, Command):
-            await self._receive_command(delivery)
-        else:
-            await self._receive_message(delivery)
+            return
+        with following(delivery.delivery_id):
+            if isinstance(delivery, Command):
+                await self._receive_command(delivery)
+            else:
+                await self._receive_message(delivery)
 
     # --- messages -------------------------------------------------------------------------------
 
@@ -61,9 +64,7 @@ class Reception:
         policy = self.channels.policy_of(message.thread, is_direct=message.is_direct)
         around, over = await self.store.in_thread(self._surroundings, message, policy)
         admission = admit(message, around)
-        log.info(
-            "delivery.admission", delivery=message.delivery_id, admitted=admission.admitted, reason=admission.reason
-        )
+        log.info("delivery.admission", admitted=admission.admitted, reason=admission.reason)
         if admission.admitted:
             lane: Lane = "alert" if admission.kind == "alert" else "slow"
             save = partial(self.inbox.save, message, kind=admission.kind, lane=lane)
@@ -152,7 +153,7 @@ class Reception:
             return is_new, limit_text(over, self.clock(), language)
 
         is_new, at_once = await self.store.in_thread(save)
-        log.info("command.received", delivery=command.delivery_id, name=parsed.name, new=is_new)
+        log.info("command.received", name=parsed.name, new=is_new)
         if is_new and at_once and platform is not None:
             self.signs.give(command.delivery_id, partial(platform.answer_command, command, at_once))
         if is_new:

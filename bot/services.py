@@ -164,6 +164,7 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         queue=queue,
         source_names=tuple(source.name for source in sources),
         default_top_k=settings.search.top_k,
+        new_id=new_id,
     )
     return Services(
         settings=settings,

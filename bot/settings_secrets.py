@@ -20,6 +20,11 @@ def read_secrets(settings: BaseModel, environ: Mapping[str, str], file: Path) ->
                 section._secrets[name] = value
 
 
+def secret_values(settings: BaseModel) -> list[str]:
+    """Every secret that was read, for those who must never show one."""
+    return [value.get_secret_value() for _, section in sections_of(settings) for value in section._secrets.values()]
+
+
 def sections_of(model: BaseModel, path: str = "") -> Iterator[tuple[str, Section]]:
     """(key path, section) for every section below `model`, lists and named tables included, in order."""
     for name in type(model).model_fields:

@@ -145,3 +145,4 @@ class LogSettings(Section):
     """`[log]`."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["text", "json"] = "text"

@@ -22,6 +22,7 @@ from bot.ports import AlertHandler, ChatPlatform, Receive
 from bot.questions import Overtaken, Questions
 from bot.signs import Signs
 from bot.store import Store
+from bot.tracing import following, trace_of
 from bot.types import Command, Message, Reply
 from knowledge.types import Scope
 
@@ -54,7 +55,6 @@ class Worker:
         platforms: Mapping[str, ChatPlatform],
         signs: Signs,
         clock: Callable[[], datetime],
-        new_id: Callable[[], str],
         at_once: Mapping[Lane, int],
         first_wait_s: float = FIRST_WAIT_S,
     ) -> None:
@@ -67,7 +67,6 @@ class Worker:
         self._platforms = platforms
         self._signs = signs
         self._clock = clock
-        self._new_id = new_id
         self._at_once = at_once
         self._first_wait_s = first_wait_s
         self.receive: Receive | None = None  # where deliveries arrive; put here when that is built
@@ -134,7 +133,9 @@ class Worker:
                 await self._wake.wait()
 
     async def _work(self, item: InboxItem) -> None:
-        with structlog.contextvars.bound_contextvars(delivery=item.delivery_id):
+        with following(item.delivery_id):
+            waited_s = (self._clock() - item.received_at).total_seconds()
+            log.info("delivery.taken", kind=item.kind, lane=item.lane, waited_s=round(waited_s, 2))
             try:
                 await self._carry_out(item)
             except asyncio.CancelledError:
@@ -202,7 +203,7 @@ class Worker:
             await self._questions.record(prepared, message.author, platform.name, item.delivery_id)
 
     def _error_reply(self, message: Message, error: Exception) -> Reply:
-        error_id = self._new_id()[:8]
+        error_id = trace_of(message.delivery_id)  # what the reader sees stands in every line of this delivery
         log.error("delivery.failed", error_id=error_id, exc_info=error)
         return Reply(
             thread=message.thread,
@@ -237,6 +238,7 @@ class Worker:
         outcome: str = "",
     ) -> None:
         failed = reply.error_id is not None
+        log.info("delivery.posted", post=answered.post_id, kind=reply.kind)
         await self._finish(
             item,
             outcome=f"error {reply.error_id}" if failed else outcome,
@@ -269,7 +271,7 @@ class Worker:
         except (Unreachable, RateLimited, AuthError):
             raise
         except Exception as error:  # told to whoever gave the command
-            error_id = self._new_id()[:8]
+            error_id = trace_of(command.delivery_id)
             log.error("command.failed", error_id=error_id, exc_info=error)
             text = self._persona.say("error", language_of(command.args), id=error_id)
             with suppress(PlatformError):

@@ -60,6 +60,7 @@ LAYERS = {
             "bot.plain_words",
             "bot.strong_words",
             "bot.alerts",
+            "bot.tracing",
             "bot.routing",
             "bot.persona",
             "bot.prompts",

@@ -27,11 +27,10 @@ from bot.worker import Worker
 from knowledge.types import Scope
 from tests.fakes.chat_platform import FakePlatform
 from tests.unit.bot.company import PERSONA, build_answering, company_sources
-from tests.unit.bot.times import counting_ids
 
 EVERYTHING = Channels(default=ChannelPolicy(scope=Scope.everything()), direct=ChannelPolicy(scope=Scope.everything()))
 NO_LIMITS = Limits(user=Allowance(per_minute=0, per_hour=0), total=Allowance(per_minute=0, per_hour=0))
-SETTLE_LIMIT_S = 20.0
+SETTLE_LIMIT_S = 60.0
 
 
 class ChatLine:
@@ -81,7 +80,7 @@ class ChatLine:
         )  # fmt: skip
         self.worker = Worker(
             store=store, inbox=self.inbox, questions=questions, commands=commands, alerts=alerts, persona=persona,
-            platforms=self.platforms, signs=signs, clock=clock, new_id=counting_ids(),
+            platforms=self.platforms, signs=signs, clock=clock,
             at_once={"quick": 4, "slow": at_once, "long": 1, "alert": 1}, first_wait_s=first_wait_s,
         )  # fmt: skip
         self.reception = Reception(
