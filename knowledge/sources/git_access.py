@@ -188,8 +188,8 @@ _MEANINGS: tuple[tuple[str, type[KnowledgeError], str], ...] = (
         r"SSL certificate|certificate verify|server certificate|unable to get local issuer|"
         r"setting certificate|SSL CA cert",
         SourceMissing,
-        "its certificate is not trusted: set ca_file to the certificate (PEM) of your own authority, or of a proxy that "
-        "opens TLS",
+        "its certificate is not trusted: set ca_file to the certificate (PEM) of your own authority, or of a proxy "
+        "that opens TLS",
     ),
     (
         r"Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|timed out|reset|closed)|"
