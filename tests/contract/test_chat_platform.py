@@ -128,7 +128,7 @@ class Listening:
         return await self.case.say(self.platform, text, root)
 
     async def next(self) -> Delivery:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not self.heard:
                 self.arrived.clear()
                 await self.arrived.wait()
@@ -155,7 +155,7 @@ async def listening(case, tmp_path):
             await asyncio.sleep(0)
         yield Listening(platform, case, heard, arrived)
         await platform.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await listener
 
 
@@ -208,7 +208,7 @@ async def test_what_was_said_before_anybody_listened_is_delivered_then(case, tmp
             heard.append(delivery)
             await platform.close()
 
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await platform.listen(receive)
         assert [delivery.delivery_id for delivery in heard] == [said.delivery_id]
 

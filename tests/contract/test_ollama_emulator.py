@@ -49,7 +49,7 @@ def request_body(recorded: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("recorded", RECORDED, ids=[f"{r['note']} {n}" for n, r in enumerate(RECORDED)])
 def test_the_emulator_answers_as_the_recorded_server_did(server, recorded):
     server.scripts.clear()
-    answer = httpx.request(recorded["method"], server.url + recorded["path"], json=request_body(recorded), timeout=10)
+    answer = httpx.request(recorded["method"], server.url + recorded["path"], json=request_body(recorded), timeout=60)
 
     assert answer.status_code == recorded["status"]
     assert answer.headers["content-type"] == recorded["content_type"]
@@ -67,22 +67,22 @@ def test_the_emulator_answers_as_the_recorded_server_did(server, recorded):
 
 def test_a_prompt_longer_than_the_window_is_counted_as_the_window_and_nothing_else_tells(server):
     recorded = next(r for r in RECORDED if "longer than num_ctx" in r["note"])
-    answer = httpx.post(server.url + "/api/chat", json=request_body(recorded), timeout=10).json()
+    answer = httpx.post(server.url + "/api/chat", json=request_body(recorded), timeout=60).json()
     assert answer["prompt_eval_count"] == recorded["lines"][-1]["prompt_eval_count"] == 256
 
 
 def test_the_recorded_words_for_a_missing_model_and_for_a_long_text_are_used(server):
-    missing = httpx.post(server.url + "/api/embed", json={"model": "nope", "input": ["x"]}, timeout=10)
+    missing = httpx.post(server.url + "/api/embed", json={"model": "nope", "input": ["x"]}, timeout=60)
     assert missing.json() in [r["lines"][0] for r in RECORDED if r["note"] == "embed with a missing model"]
     body = {"model": "minilm", "input": ["word " * 600], "truncate": False}
-    too_long = httpx.post(server.url + "/api/embed", json=body, timeout=10)
+    too_long = httpx.post(server.url + "/api/embed", json=body, timeout=60)
     assert too_long.json() in [r["lines"][0] for r in RECORDED if r["note"] == "embed, too long, truncate false"]
 
 
 def test_an_error_inside_a_stream_is_a_line_of_its_own(server):
     server.scripts.append(Script(pieces=("a",), error="runner stopped"))
     body = {"model": "tinygemma", "messages": [{"role": "user", "content": "x"}]}
-    answer = httpx.post(server.url + "/api/chat", json=body, timeout=10)
+    answer = httpx.post(server.url + "/api/chat", json=body, timeout=60)
     assert json.loads(answer.text.splitlines()[-1]) == {"error": "runner stopped"}
 
 
@@ -90,4 +90,4 @@ def test_a_dropped_connection_is_seen_as_one(server):
     server.scripts.append(Script(pieces=("a",), drops=True))
     body = {"model": "tinygemma", "messages": [{"role": "user", "content": "x"}]}
     with pytest.raises(httpx.RemoteProtocolError):
-        httpx.post(server.url + "/api/chat", json=body, timeout=10)
+        httpx.post(server.url + "/api/chat", json=body, timeout=60)

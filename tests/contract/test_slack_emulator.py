@@ -189,7 +189,7 @@ async def test_an_envelope_comes_again_until_it_is_acknowledged(slack):
         assert [e["retry_attempt"] for e in heard] == [0, 0, 1, 1]
         for envelope in {e["envelope_id"] for e in heard}:
             await socket.send_json({"envelope_id": envelope})
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             await slack.sockets.settled()
         assert slack.sockets.given_up == []
     async with aiohttp.ClientSession() as session:

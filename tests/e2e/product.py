@@ -14,8 +14,8 @@ from pathlib import Path
 from queue import Empty, Queue
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
-READY_LIMIT_S = 60
-STOP_LIMIT_S = 30
+READY_LIMIT_S = 120
+STOP_LIMIT_S = 60
 INDEX_LIMIT_S = 600
 
 CONFIG = """

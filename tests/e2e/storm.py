@@ -17,7 +17,7 @@ from tests.e2e.haechi import Haechi, command, environment
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.slack import APP_TOKEN, BOT_TOKEN, BOT_USER, Failure, SlackEmulator
 
-READY_LIMIT_S = 60.0
+READY_LIMIT_S = 120.0
 PAUSE_S = 0.06  # between two questions, on the average: some are worked on and some wait whenever the process dies
 ASKED_MEANWHILE = 8  # questions while the process is down
 CONFIG = """

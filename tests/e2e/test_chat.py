@@ -15,7 +15,7 @@ from tests.e2e.storm import CONFIG, SECRETS, Bot
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.slack import APP_TOKEN, BOT_TOKEN, BOT_USER, SlackEmulator
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 SCOPES = """
 [[channels]]
 platform = "slack"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from tests.e2e.haechi import Haechi
 
+BARE_START_S = 0.15  # of an interpreter with a few modules, on the slowest machine that the limits are meant for
 RESULT_KEYS = [
     "rank", "source", "kind", "document", "label", "page", "path", "start_line", "end_line", "symbol",
     "valid_from", "valid_until", "text", "via", "callers", "scores",
@@ -18,7 +21,17 @@ RESULT_KEYS = [
 
 def test_help_comes_at_once(haechi):
     best_s = min(timed(haechi, "--help") for _ in range(5))
-    assert best_s < 0.4
+    assert best_s < 0.4 * slowness()
+
+
+def slowness() -> float:
+    """How much longer this machine takes for the start of a bare interpreter than the limits were set for; at least 1."""
+    bare_s = []
+    for _ in range(5):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "import typing, json, asyncio"], check=True)
+        bare_s.append(time.perf_counter() - started)
+    return max(1.0, min(bare_s) / BARE_START_S)
 
 
 def timed(haechi: Haechi, *words: str) -> float:
@@ -154,9 +167,8 @@ def test_status_lists_the_sources(indexed):
 def test_extract_needs_no_configuration_and_is_quick(tmp_path):
     (tmp_path / "a.md").write_text("# 제목\n\n본문\n\n| 가 | 나 |\n| --- | --- |\n| 1 | 2 |\n", encoding="utf-8")
     haechi = Haechi(tmp_path)
-    started = time.perf_counter()
     form = haechi.json("extract", "--json", "a.md")
-    assert time.perf_counter() - started < 1.0
+    assert min(timed(haechi, "extract", "--json", "a.md") for _ in range(5)) < 1.0 * slowness()
     assert list(form) == ["file", "format", "extractor", "status", "warnings", "blocks"]
     assert form["status"] == "ok"
     assert [block["kind"] for block in form["blocks"]] == ["heading", "paragraph", "table"]

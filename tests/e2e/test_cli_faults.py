@@ -148,7 +148,7 @@ def test_a_damaged_database_of_the_bot_is_named(haechi):
 
 def test_commands_are_carried_out_by_the_running_bot(haechi):
     bot, page = haechi.start_bot()
-    with urllib.request.urlopen(f"{page}/healthz", timeout=10) as answer:
+    with urllib.request.urlopen(f"{page}/healthz", timeout=60) as answer:
         assert json.load(answer)["status"] == "ok"
     assert haechi.run("ingest").returncode == 0
     form = haechi.json("search", "--json", "연차휴가는 며칠인가요?")
@@ -266,7 +266,7 @@ def test_ctrl_c_in_a_client_stops_the_ingest_that_it_asked_for_and_not_the_bot(h
     again = haechi.run("ingest", "--source", "rules")
     assert again.returncode == 0, again.stderr
     assert len(documents_of(haechi)) == 63
-    with urllib.request.urlopen(f"{page}/healthz", timeout=10) as answer:
+    with urllib.request.urlopen(f"{page}/healthz", timeout=60) as answer:
         assert answer.status == 200
     interrupt(bot)
 

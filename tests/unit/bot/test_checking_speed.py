@@ -46,7 +46,7 @@ async def test_the_first_sentence_is_shown_before_the_model_goes_on():
 
     writer = Writer(Asked(question="연차휴가는 며칠인가요?", persona=PERSONA, language="ko"), read_evidence(), release)
     task = asyncio.create_task(writer.write(Slow(), [ChatTurn(role="user", content="x")]))
-    text, at = await asyncio.wait_for(shown.get(), 5)
+    text, at = await asyncio.wait_for(shown.get(), 60)
     hold.set()
     await task
     assert text == "연차휴가는 15일입니다 [1]."

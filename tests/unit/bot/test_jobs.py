@@ -74,7 +74,7 @@ async def queue(store: Store, work: Work) -> AsyncIterator[JobQueue]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - what is waited for are plain values of the queue
             await asyncio.sleep(0.002)
 

@@ -75,7 +75,7 @@ async def test_a_sign_of_life_comes_at_once_although_every_place_is_taken(compan
 
     async with ChatLine(company, store, platform, answering=Slow(), at_once=1).running() as line:
         asked = [await platform.say(f"@haechi 질문 {n}", author=PERSON) for n in range(5)]
-        await until(lambda: len(platform.reactions) == 5, limit_s=1)
+        await until(lambda: len(platform.reactions) == 5)
         assert platform.reactions == [(message.id, "eyes") for message in asked]
         hold.set()
         await line.settled()

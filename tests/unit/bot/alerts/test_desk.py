@@ -88,7 +88,7 @@ def alert(world, *, symbol="retry_declined", message="card declined", status="fi
 
 
 async def post(world, text="alert") -> ThreadRef:
-    return (await asyncio.wait_for(_said(world, text), 5)).thread
+    return (await asyncio.wait_for(_said(world, text), 60)).thread
 
 
 async def _said(world, text):

@@ -51,14 +51,14 @@ class Tab:
         self._events = read_events(response)
 
     async def next(self, name: str = "item") -> Event:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 event = await anext(self._events)
                 if event.name == name:
                     return event
 
     async def ended(self) -> bool:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await anext(self._events, None) is None
 
 
@@ -68,7 +68,7 @@ async def running(site: Site) -> AsyncIterator[httpx.AsyncClient]:
     port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serve(site.app, host="127.0.0.1", port=0, ready=port.set_result))
     address = f"http://127.0.0.1:{await port}"
-    async with httpx.AsyncClient(base_url=address, headers={"origin": address}, timeout=10) as client:
+    async with httpx.AsyncClient(base_url=address, headers={"origin": address}, timeout=60) as client:
         yield client
     server.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -165,7 +165,7 @@ async def test_two_tabs_see_the_same_and_the_channel_page_sees_the_thread(site: 
 
 
 async def test_a_private_post_travels_to_its_reader_only(site: Site) -> None:
-    async with running(site) as kim, httpx.AsyncClient(base_url=kim.base_url, timeout=10) as lee:
+    async with running(site) as kim, httpx.AsyncClient(base_url=kim.base_url, timeout=60) as lee:
         await kim.get("/c/general")
         sent = (await kim.post("/api/channels/general/posts", json={"text": "@haechi 연차"})).json()
         thread = site.platform.posts.threads("general", limit=1)[0].root.thread
@@ -204,7 +204,7 @@ async def test_stopping_ends_open_streams_and_frees_the_port(site: Site) -> None
     port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serve(site.app, host="127.0.0.1", port=0, ready=port.set_result))
     number = await port
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{number}", timeout=10) as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{number}", timeout=60) as client:
         async with tab(client, "channel=general") as page:
             await page.next("status")
             server.cancel()
@@ -268,10 +268,10 @@ async def test_a_request_that_never_comes_completely_is_given_up(
     server = asyncio.create_task(serve(site.app, host="127.0.0.1", port=0, ready=port.set_result))
     reader, writer = await asyncio.open_connection("127.0.0.1", await port)
     writer.write(sent)
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(60):
         await reader.read()
     writer.close()
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port.result()}", timeout=10) as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port.result()}", timeout=60) as client:
         assert (await client.get("/c/general")).status_code == 200
     server.cancel()
     with pytest.raises(asyncio.CancelledError):

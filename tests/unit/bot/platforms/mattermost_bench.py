@@ -67,12 +67,12 @@ class Bench:
     async def start(self) -> None:
         self.listener = asyncio.create_task(self.platform.listen(self.receive))
         await until(lambda: self.platform._socket.state == "open" and self.platform._socket.arrivals.empty())
-        await until(lambda: self.state.get(STATE_KEY) is not None, limit_s=1)
+        await until(lambda: self.state.get(STATE_KEY) is not None)
 
     async def stop(self) -> None:
         await self.platform.close()
         if self.listener is not None:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await self.listener
 
     def another(self, **options: Any) -> Bench:
@@ -106,7 +106,7 @@ async def bench(
             await made.stop()
 
 
-async def until(condition: Callable[[], Any], *, limit_s: float = 5.0) -> None:
+async def until(condition: Callable[[], Any], *, limit_s: float = 60.0) -> None:
     """Waits for something that a server and a socket bring about."""
     with suppress(TimeoutError):
         async with asyncio.timeout(limit_s):

@@ -50,7 +50,7 @@ class Bench:
     def commands(self) -> list[Command]:
         return [d for d in self.heard if isinstance(d, Command)]
 
-    async def until(self, condition: Callable[[], Any], *, within_s: float = 5.0) -> None:
+    async def until(self, condition: Callable[[], Any], *, within_s: float = 60.0) -> None:
         """Returns when the condition holds; fails otherwise."""
         async with asyncio.timeout(within_s):
             while not condition():  # noqa: ASYNC110 - what is waited for happens on the other side of a socket
@@ -104,12 +104,12 @@ async def listening(
         yield bench
     finally:
         await platform.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await listener
 
 
 async def _connected(bench: Bench, listener: asyncio.Task[None]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while (await bench.platform.check()).state != "ok":
             if listener.done():
                 await listener

@@ -76,7 +76,7 @@ async def test_more_than_a_listing_holds_is_read_page_by_page():
         for number in range(1234):
             b.ask(f"@helperbot {number}")
         await b.start()
-        await until(lambda: len(b.messages) == 1234, limit_s=20)
+        await until(lambda: len(b.messages) == 1234, limit_s=60)
         assert b.texts == [str(number) for number in range(1234)]
 
 

@@ -347,7 +347,7 @@ async def test_a_post_that_begins_with_a_slash_and_the_name_is_a_command_that_ot
 
 async def test_a_command_that_was_typed_while_nobody_listened_is_delivered_later(site: Site) -> None:
     await site.platform.submit(channel_id="general", root_id=None, author=KIM, text="/haechi status")
-    async with listening(site), asyncio.timeout(5):
+    async with listening(site), asyncio.timeout(60):
         while not site.received:  # noqa: ASYNC110 - what was typed before comes without an event
             await asyncio.sleep(0)
         assert [type(delivery) for delivery in site.received] == [Command]
