@@ -14,6 +14,7 @@ from bot.compose_operations import build_operator_routes
 from bot.compose_platforms import Chat, build_chat, scope_of
 from bot.compose_schedule import Freshness
 from bot.errors import BotError
+from bot.http.request_figures import RequestObserver
 from bot.platform_runner import states_of
 from bot.services import Services, new_id, open_services, utc_now
 from bot.session import sole_owner
@@ -57,7 +58,7 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
     settings = services.settings
     chat = build_chat(services, clock=utc_now, new_id=new_id)
     services.readiness.platform_states = services.operations.platform_states = lambda: states_of(chat.runners)
-    operators = build_operator_routes(services)
+    operators = build_operator_routes(services, chat)
     chat.machine_routes = (*chat.machine_routes, *operators.routes)
     try:
         async with operators.running, asyncio.TaskGroup() as tasks:
@@ -66,13 +67,16 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
             if chat.keep_alerts is not None:
                 others.append(tasks.create_task(chat.keep_alerts()))
             if settings.web.enabled:
-                others.append(tasks.create_task(_serve_page(services, chat, announce)))
+                others.append(tasks.create_task(_serve_page(services, chat, operators.observe_request, announce)))
             else:
                 announce("The page is switched off (web.enabled = false). Stop with Ctrl-C.")
                 if chat.machine_routes:
-                    others.append(tasks.create_task(_serve_machines(settings, chat, announce)))
+                    others.append(
+                        tasks.create_task(_serve_machines(settings, chat, operators.observe_request, announce))
+                    )
             others.append(tasks.create_task(Freshness(services).run()))
             others.append(tasks.create_task(_prepare(services)))
+            others.append(tasks.create_task(services.readiness.watch()))
             await stopping.wait()
             chat.worker.stop()
             syncs = tasks.create_task(services.queue.stop())  # between documents; the next start takes them up
@@ -84,7 +88,9 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
         raise _first(group) from None
 
 
-async def _serve_page(services: Services, chat: Chat, announce: Callable[[str], None]) -> None:
+async def _serve_page(
+    services: Services, chat: Chat, observe_request: RequestObserver, announce: Callable[[str], None]
+) -> None:
     from bot.http.server import build_http, serve
 
     settings = services.settings
@@ -101,6 +107,7 @@ async def _serve_page(services: Services, chat: Chat, announce: Callable[[str], 
         public_url=settings.public_url,
         machine_routes=chat.machine_routes,
         granted=chat.grants.allows if chat.grants is not None else None,
+        observe_request=observe_request,
     )
 
     def ready(port: int) -> None:
@@ -122,7 +129,9 @@ async def _serve_page(services: Services, chat: Chat, announce: Callable[[str], 
     await serve(app, host=web.host, port=web.port, ready=ready)
 
 
-async def _serve_machines(settings: Settings, chat: Chat, announce: Callable[[str], None]) -> None:
+async def _serve_machines(
+    settings: Settings, chat: Chat, observe_request: RequestObserver, announce: Callable[[str], None]
+) -> None:
     """Slash commands, buttons and other calls of servers come in although there is no page."""
     from bot.http.machine import build_machines
     from bot.http.server import serve
@@ -132,7 +141,8 @@ async def _serve_machines(settings: Settings, chat: Chat, announce: Callable[[st
     def ready(port: int) -> None:
         announce(f"Commands and buttons of chat servers are taken at {web.host} port {port}.")
 
-    await serve(build_machines(chat.machine_routes), host=web.host, port=web.port, ready=ready)
+    app = build_machines(chat.machine_routes, observe_request=observe_request)
+    await serve(app, host=web.host, port=web.port, ready=ready)
 
 
 def _allowed_hosts(settings: Settings) -> tuple[str, ...]:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from bot.errors import BotError
-from knowledge.types import Scope
+from bot.http.request_figures import RequestObserver, unobserved
+from knowledge.types import Scope, ToolStatus
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
+    from bot.compose_platforms import Chat
+    from bot.http.mcp import McpEndpoint
+    from bot.metrics import Metrics
     from bot.services import Services
 
 
@@ -23,14 +28,20 @@ class OperatorRoutes:
 
     routes: tuple[BaseRoute, ...]
     running: AbstractAsyncContextManager[None]
+    observe_request: RequestObserver
 
 
-def build_operator_routes(services: Services) -> OperatorRoutes:
-    """The routes that are switched on. Call it once the platforms are known to `services.readiness`."""
+def build_operator_routes(services: Services, chat: Chat) -> OperatorRoutes:
+    """The routes that are switched on, and who watches what `chat` does. Call it once the platforms are known to
+    `services.readiness`."""
     routes: list[BaseRoute] = []
     running: AbstractAsyncContextManager[None] = nullcontext()
+    observe_request = unobserved
     if services.settings.metrics.enabled:
-        routes += _health(services)
+        metrics = _metrics(services, chat)
+        routes += _health(services, metrics)
+        observe_request = metrics.requested
+    services.readiness.more_states.append(partial(_source_states, services))
     if services.settings.mcp.enabled:
         from bot.http.mcp import McpEndpoint
 
@@ -46,7 +57,36 @@ def build_operator_routes(services: Services) -> OperatorRoutes:
         )
         routes.append(endpoint.route)
         running = endpoint.running()
-    return OperatorRoutes(routes=tuple(routes), running=running)
+        services.readiness.more_states.append(partial(_mcp_state, services, endpoint))
+    return OperatorRoutes(routes=tuple(routes), running=running, observe_request=observe_request)
+
+
+async def _mcp_state(services: Services, endpoint: McpEndpoint) -> list[ToolStatus]:
+    """Whether other assistants can ask."""
+    token = "with the token of [mcp]" if services.settings.mcp.names_secret("token") else "without a token"
+    return [
+        ToolStatus(
+            name="mcp",
+            state="ok" if endpoint.is_running else "down",
+            detail=f"{services.settings.page_url}/mcp, {token}" if endpoint.is_running else "not started yet",
+            checked_at=services.readiness.clock(),
+        )
+    ]
+
+
+async def _source_states(services: Services) -> list[ToolStatus]:
+    """The sources, degraded where the last sync failed: answers then come from what was read before."""
+    now = services.readiness.clock()
+    statuses = await asyncio.to_thread(services.knowledge.status, scope=Scope.everything())
+    return [
+        ToolStatus(
+            name=f"source:{status.source}",
+            state="degraded" if status.problem else "ok",
+            detail=status.problem or f"{status.documents} documents",
+            checked_at=now,
+        )
+        for status in statuses
+    ]
 
 
 def _own_hosts(services: Services) -> list[str]:
@@ -56,20 +96,28 @@ def _own_hosts(services: Services) -> list[str]:
     return ["127.0.0.1", "localhost", "[::1]", *([public] if public else [])]
 
 
-def _health(services: Services) -> list[BaseRoute]:
-    from bot.http.health import health_routes
-    from bot.metrics import Metrics, Snapshot
+def _metrics(services: Services, chat: Chat) -> Metrics:
+    """The figures, told of everything that happens."""
+    from bot.metrics import Metrics
 
     metrics = Metrics(services.store, clock=services.readiness.clock)
     services.query_log.observers.append(metrics.answered)
     services.queue.on_ended.append(metrics.job_ended)
+    chat.worker.on_stage.append(metrics.stage)
+    for chain in {id(chain): chain for chain in services.models.chains.values()}.values():
+        chain.observers.append(metrics.model_called)
+    return metrics
+
+
+def _health(services: Services, metrics: Metrics) -> list[BaseRoute]:
+    from bot.http.health import health_routes
+    from bot.metrics import Snapshot
 
     async def render() -> bytes:
         ready = await services.readiness.parts()
-        statuses = await asyncio.to_thread(services.knowledge.status, scope=Scope.everything())
         snapshot = Snapshot(
             parts={part.name: part.state for part in ready},
-            synced_at={status.source: status.last_sync for status in statuses},
+            sources=await asyncio.to_thread(services.knowledge.status, scope=Scope.everything()),
             last_backup_at=services.maintenance.last_backup_at(),
         )
         return await asyncio.to_thread(metrics.render, snapshot)

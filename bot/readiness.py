@@ -13,7 +13,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
+
+import structlog
 
 from bot.data_folder import DataFolder
 from bot.errors import BotError, DataFolderBusy
@@ -25,8 +27,13 @@ from knowledge.types import ToolStatus
 
 PlatformStates = Callable[[], Awaitable[Sequence[ToolStatus]]]
 
+PartKind = Literal["tool", "platform"]
+
 HEALTH_TTL_S = 10.0
+WATCH_S = 30.0
 OLDEST_PYTHON = (3, 11)
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,7 @@ class Part:
     """The state of one part, and since when it has it."""
 
     name: str
+    kind: PartKind
     state: str
     detail: str
     since: datetime
@@ -62,55 +70,69 @@ class ChecksModels(Protocol):
 
 
 class Readiness:
-    """Health of a running bot; the tools are asked at most every HEALTH_TTL_S."""
+    """Health of a running bot; the parts are asked at most every HEALTH_TTL_S, unless somebody wants it fresh."""
 
     def __init__(self, *, knowledge: ChecksTools, models: ChecksModels, clock: Callable[[], datetime]) -> None:
         self._knowledge = knowledge
         self._models = models
         self.clock = clock
         self._since: dict[str, tuple[str, datetime]] = {}  # part -> its state, and since when it has it
-        self._parts: tuple[datetime, list[Part]] | None = None
-        self._last: tuple[datetime, dict[str, object]] | None = None
+        self._last: tuple[datetime, list[Part]] | None = None
         self._asking = asyncio.Lock()
         self.platform_states: PlatformStates = no_platforms  # of the running bot; put here when it runs
+        self.more_states: list[PlatformStates] = []  # of parts that only a running bot has
 
     async def health(self) -> dict[str, object]:
         """{"status": "ok" | "degraded" | "down", "tools": {name: state}, "platforms": {name: state}}: down when the
         catalog is."""
-        async with self._asking:
-            now = self.clock()
-            if self._last is None or (now - self._last[0]).total_seconds() > HEALTH_TTL_S:
-                tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
-                self._last = (now, _health_of(tools, await self.platform_states()))
-            return self._last[1]
+        found = await self.parts()
+        return {
+            "status": _overall(found),
+            "tools": {part.name: part.state for part in found if part.kind != "platform"},
+            "platforms": {part.name: part.state for part in found if part.kind == "platform"},
+        }
 
-    async def parts(self) -> list[Part]:
-        """Every part with its state and since when it has had it, as far as it was looked at; asked as `health` is."""
+    async def parts(self, *, fresh: bool = False) -> list[Part]:
+        """Every part with its state and since when it has had it, as far as it was looked at."""
         async with self._asking:
             now = self.clock()
-            if self._parts is None or (now - self._parts[0]).total_seconds() > HEALTH_TTL_S:
-                tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
-                self._parts = (now, [self._part(tool, now) for tool in (*tools, *await self.platform_states())])
-            return self._parts[1]
+            if fresh or self._last is None or (now - self._last[0]).total_seconds() > HEALTH_TTL_S:
+                self._last = (now, await self._look(now))
+            return self._last[1]
 
     async def ready(self) -> dict[str, object]:
         """{"status", "parts": [{"name", "state", "since", "detail"}]}; down when the catalog is."""
         found = await self.parts()
-        status = "ok" if all(part.state == "ok" for part in found) else "degraded"
-        if any(part.name == "catalog" and part.state == "down" for part in found):
-            status = "down"
         forms = [
             {"name": p.name, "state": p.state, "since": p.since.isoformat(timespec="seconds"), "detail": p.detail}
             for p in found
         ]
-        return {"status": status, "parts": forms}
+        return {"status": _overall(found), "parts": forms}
 
-    def _part(self, tool: ToolStatus, now: datetime) -> Part:
-        state, since = self._since.get(tool.name, ("", now))
-        if state != tool.state:
+    async def watch(self, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        """Looks again and again, until it is cancelled: so that "since" is when it happened and not when somebody
+        asked, and so that the log tells of it."""
+        while True:
+            await self.parts()
+            await pause(WATCH_S)
+
+    async def _look(self, now: datetime) -> list[Part]:
+        tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
+        more = [state for ask in self.more_states for state in await ask()]
+        return [
+            *(self._part(tool, "tool", now) for tool in (*tools, *more)),
+            *(self._part(platform, "platform", now) for platform in await self.platform_states()),
+        ]
+
+    def _part(self, tool: ToolStatus, kind: PartKind, now: datetime) -> Part:
+        known, since = self._since.get(tool.name, ("", now))
+        if known != tool.state:
             since = now
             self._since[tool.name] = (tool.state, now)
-        return Part(name=tool.name, state=tool.state, detail=tool.detail, since=since)
+            if known or tool.state != "ok":
+                say = log.info if tool.state == "ok" else log.warning
+                say("part.changed", part=tool.name, state=tool.state, before=known or "unknown", reason=tool.detail)
+        return Part(name=tool.name, kind=kind, state=tool.state, detail=tool.detail, since=since)
 
 
 async def no_platforms() -> Sequence[ToolStatus]:
@@ -118,15 +140,10 @@ async def no_platforms() -> Sequence[ToolStatus]:
     return ()
 
 
-def _health_of(tools: Sequence[ToolStatus], platforms: Sequence[ToolStatus]) -> dict[str, object]:
-    status = "ok" if all(tool.state == "ok" for tool in (*tools, *platforms)) else "degraded"
-    if any(tool.name == "catalog" and tool.state == "down" for tool in tools):
-        status = "down"
-    return {
-        "status": status,
-        "tools": {tool.name: tool.state for tool in tools},
-        "platforms": {platform.name: platform.state for platform in platforms},
-    }
+def _overall(parts: Sequence[Part]) -> str:
+    if any(part.name == "catalog" and part.state == "down" for part in parts):
+        return "down"
+    return "ok" if all(part.state == "ok" for part in parts) else "degraded"
 
 
 # --- haechi doctor --------------------------------------------------------------------------------

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.http.request_figures import RequestFigures, RequestObserver, unobserved
 from bot.http.security import read_body
 
 MAX_BODY_BYTES = 5 * 1024 * 1024
@@ -33,9 +35,13 @@ class MachineDoor:
         await (self._machine if known else self._page)(scope, receive, send)
 
 
-def build_machines(routes: Sequence[BaseRoute]) -> Starlette:
+def build_machines(routes: Sequence[BaseRoute], *, observe_request: RequestObserver = unobserved) -> Starlette:
     """The application when the page is switched off: what machines call, and nothing else."""
-    return Starlette(routes=list(routes), exception_handlers={HTTPException: _told})
+    return Starlette(
+        routes=list(routes),
+        middleware=[Middleware(RequestFigures, observe=observe_request)],
+        exception_handlers={HTTPException: _told},
+    )
 
 
 async def whole_body(request: Request, *, limit_bytes: int = MAX_BODY_BYTES) -> bytes:

@@ -73,10 +73,16 @@ class McpEndpoint:
         self._server = server
         self.route: BaseRoute = Route(PATH, endpoint=_TokenCheck(app, token))
 
+        self.is_running = False
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         async with self._server.session_manager.run():
-            yield
+            self.is_running = True
+            try:
+                yield
+            finally:
+                self.is_running = False
 
 
 class _TokenCheck:

@@ -28,6 +28,7 @@ from bot.http.errors import error_response
 from bot.http.machine import MachineDoor
 from bot.http.page_image import page_image
 from bot.http.patience import PatientProtocol
+from bot.http.request_figures import RequestFigures, RequestObserver, unobserved
 from bot.http.security import SECURITY_HEADERS, Guard, Sessions, TokenThrottle, hosts_and_origins
 from bot.platforms.web import WebPlatform
 from knowledge.types import Progress, Scope
@@ -51,6 +52,7 @@ def build_http(
     public_url: str | None = None,
     machine_routes: Sequence[BaseRoute] = (),
     granted: Granted | None = None,
+    observe_request: RequestObserver = unobserved,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     new_id: Callable[[], str] = lambda: secrets.token_hex(6),
 ) -> Starlette:
@@ -60,7 +62,7 @@ def build_http(
     readers of the page may see. `examples` are questions offered in an empty channel. `health` returns a mapping with
     "status" ("ok", "degraded" or "down"); `indexing` the last step of a running sync. `machine_routes` are
     served beside the page and check their callers themselves. `granted` says whether a link to evidence carries the
-    right to see it.
+    right to see it. `observe_request` is told about every request when it has ended.
     """
     hosts, origins = hosts_and_origins(allowed_hosts, public_url)
     sessions = Sessions(token, clock=clock) if token else None
@@ -70,7 +72,11 @@ def build_http(
     )
     app = Starlette(
         routes=_routes(),
-        middleware=[Middleware(MachineDoor, routes=machine_routes), guard],
+        middleware=[
+            Middleware(RequestFigures, observe=observe_request),
+            Middleware(MachineDoor, routes=machine_routes),
+            guard,
+        ],
         exception_handlers={HTTPException: _http_error, Exception: _crash},
     )
     app.state.context = Context(
