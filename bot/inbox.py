@@ -24,6 +24,9 @@ Lane = Literal["slow", "quick", "long", "alert"]
 """What waits for what: questions are "slow", for they may wait for a language model; what is told or shown at once is
 "quick"; reading sources again is "long"; alerts have a lane of their own."""
 
+SUSPECT_AFTER = 2  # crashes: from then on a delivery is worked on while no other suspect is
+WITHDRAWN = "withdrawn"  # the outcome of a question that was deleted before it was answered
+
 _OPEN = "state IN ('received', 'working')"
 
 
@@ -116,6 +119,27 @@ class Inbox:
             )
             return inserted.rowcount == 1
 
+    def withdraw(self, message: Message) -> bool:
+        """Whether this message, which was deleted, still waited for its answer or is being answered. One that waits is
+        done; whoever works on it asks `is_withdrawn` when the answer finds no place."""
+        now = timestamp(self._clock())
+        where = "thread_key = ? AND kind = 'message' AND json_extract(payload, '$.id') = ?"
+        where += " AND outcome IS NULL AND state = ?"
+        values = (thread_key(message.thread), message.id)
+        with self._store.transaction() as connection:
+            waiting = connection.execute(
+                f"UPDATE inbox SET state = 'done', outcome = ?, done_at = ?, reply = NULL WHERE {where}",
+                (WITHDRAWN, now, *values, "received"),
+            )
+            working = connection.execute(f"UPDATE inbox SET outcome = ? WHERE {where}", (WITHDRAWN, *values, "working"))
+            return waiting.rowcount + working.rowcount > 0
+
+    def is_withdrawn(self, delivery_id: str) -> bool:
+        """Whether the message was deleted meanwhile."""
+        return bool(
+            self._store.query("SELECT 1 FROM inbox WHERE delivery_id = ? AND outcome = ?", (delivery_id, WITHDRAWN))
+        )
+
     def knows(self, delivery_id: str) -> bool:
         """Whether the delivery was saved before."""
         return bool(self._store.query("SELECT 1 FROM inbox WHERE delivery_id = ?", (delivery_id,)))
@@ -133,12 +157,15 @@ class Inbox:
         """The oldest delivery of a lane that is due and the first of its thread, marked as being worked on.
 
         Within a thread the order is that in which things were said: deliveries overtake each other when connections
-        drop and what was missed is caught up.
+        drop and what was missed is caught up. Of those in whose middle the process has ended again and again only one
+        is worked on at a time: the others were there by chance, and must not be given up for what one of them does.
         """
         with self._store.transaction() as connection:
             row = connection.execute(
                 "SELECT * FROM inbox i WHERE state = 'received' AND lane = ?"
                 " AND (not_before IS NULL OR not_before <= ?)"
+                f" AND (crashes < {SUSPECT_AFTER} OR NOT EXISTS (SELECT 1 FROM inbox s WHERE s.state = 'working'"
+                f" AND s.crashes >= {SUSPECT_AFTER}))"
                 f" AND NOT EXISTS (SELECT 1 FROM inbox e WHERE e.thread_key = i.thread_key AND e.{_OPEN}"
                 " AND (e.state = 'working' OR (e.said_at, e.seq) < (i.said_at, i.seq))) ORDER BY seq LIMIT 1",
                 (lane, timestamp(self._clock())),

@@ -61,6 +61,9 @@ class Reception:
     # --- messages -------------------------------------------------------------------------------
 
     async def _receive_message(self, message: Message) -> None:
+        if message.event == "deleted" and await self.store.in_thread(self.inbox.withdraw, message):
+            log.info("delivery.withdrawn", delivery=message.delivery_id)
+            self.wake()  # what was said after it in the thread waits no longer
         policy = self.channels.policy_of(message.thread, is_direct=message.is_direct)
         around, over = await self.store.in_thread(self._surroundings, message, policy)
         admission = admit(message, around)

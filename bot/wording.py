@@ -49,6 +49,12 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "지금은 받을 수 없습니다. 잠시 뒤 다시 해 주세요.",
         "en": "Not possible now; try again in a moment.",
     },
+    "no_place": {
+        "ko": '여기에는 답을 올릴 수 없었습니다: "{asked}" 질문이나 스레드가 지워졌거나, 채널이 보관되었거나,'
+        " 제가 채널에서 빠졌을 수 있습니다. 오류 번호: `{id}`",
+        "en": 'The answer could not be posted where this was asked: "{asked}" The question or its thread may be'
+        " deleted, the channel archived, or I am not in it any more. Error number: `{id}`",
+    },
     "page": {"ko": "{n}쪽", "en": "page {n}"},
     "more_rows": {
         "ko": "(이 표의 {n}개 행은 줄였습니다. 전체 표는 출처의 링크에 있습니다.)",

@@ -7,8 +7,10 @@ thread, with an id that the log knows.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -16,7 +18,7 @@ import structlog
 
 from bot.commands import Commands
 from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
-from bot.inbox import Answered, Inbox, InboxItem, Lane
+from bot.inbox import WITHDRAWN, Answered, Inbox, InboxItem, Lane
 from bot.persona import Persona, language_of
 from bot.ports import AlertHandler, ChatPlatform, Receive
 from bot.questions import Overtaken, Questions
@@ -24,14 +26,16 @@ from bot.signs import Signs
 from bot.store import Store
 from bot.tracing import following, trace_of
 from bot.types import Command, Message, Reply
+from bot.wording import word
 from knowledge.types import Scope
 
-MAX_CRASHES = 3  # deliveries in whose middle the process ends so often are given up
+MAX_CRASHES = 5  # deliveries in whose middle the process ends so often are given up (bot.inbox.SUSPECT_AFTER)
 RETRY_FOR = timedelta(hours=6)
 FIRST_WAIT_S, LONGEST_WAIT_S = 2.0, 300.0
 REVOKED_WAIT_S = 60.0
 RECORD_AGAIN_S = (1.0, 5.0, 30.0)
 LOOK_AGAIN_S = 5.0  # after the store failed
+QUOTED_CHARS = 80  # of a question that could not be answered where it was asked
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +73,7 @@ class Worker:
         self._clock = clock
         self._at_once = at_once
         self._first_wait_s = first_wait_s
+        self.on_stage: list[Callable[[str, float], None]] = []  # told how many seconds "queue" and "post" took
         self.receive: Receive | None = None  # where deliveries arrive; put here when that is built
         self._running: dict[Lane, int] = dict.fromkeys(at_once, 0)
         self._wake = asyncio.Event()
@@ -136,6 +141,8 @@ class Worker:
         with following(item.delivery_id):
             waited_s = (self._clock() - item.received_at).total_seconds()
             log.info("delivery.taken", kind=item.kind, lane=item.lane, waited_s=round(waited_s, 2))
+            if item.postponed == 0 and item.lane == "slow":
+                self._tell_stage("queue", waited_s)
             try:
                 await self._carry_out(item)
             except asyncio.CancelledError:
@@ -167,7 +174,19 @@ class Worker:
     # --- messages -------------------------------------------------------------------------------
 
     async def _answer(self, item: InboxItem, message: Message, platform: ChatPlatform) -> None:
+        """Answers in the thread; what the platform does not take there is told to the person who asked alone."""
+        try:
+            await self._answer_in_thread(item, message, platform)
+        except (Unreachable, RateLimited, AuthError):
+            raise
+        except PlatformError as refused:
+            await self._without_a_place(item, message, platform, refused)
+
+    async def _answer_in_thread(self, item: InboxItem, message: Message, platform: ChatPlatform) -> None:
         if item.crashes or item.postponed:
+            if await self._store.in_thread(self._inbox.is_withdrawn, item.delivery_id):
+                await self._finish(item, outcome=WITHDRAWN)
+                return
             posted = await platform.find_own(message.thread, message.delivery_id)
             if posted is not None:  # an earlier run posted and was killed before it could record that
                 await self._record_posted(item, message, platform, posted)
@@ -189,7 +208,9 @@ class Worker:
             prepared = await self._questions.prepare(message, platform, stream, in_turn=in_turn)
             reply, scope = prepared.reply, prepared.scope
             await self._store.in_thread(self._inbox.keep_reply, item.delivery_id, reply, scope)
+            began = time.perf_counter()
             post_id = await stream.finish(reply)
+            self._tell_stage("post", time.perf_counter() - began)
         except (Unreachable, RateLimited, AuthError, Overtaken):
             raise
         except Exception as error:  # noqa: BLE001 - told in the thread
@@ -201,6 +222,27 @@ class Worker:
         else:
             await self._record_reply(item, message, platform, reply, prepared.answered(post_id), prepared.name)
             await self._questions.record(prepared, message.author, platform.name, item.delivery_id)
+
+    async def _without_a_place(
+        self, item: InboxItem, message: Message, platform: ChatPlatform, refused: PlatformError
+    ) -> None:
+        """The question or its thread was deleted, the channel archived, the bot taken out of it, while it answered."""
+        if await self._store.in_thread(self._inbox.is_withdrawn, item.delivery_id):
+            log.info("delivery.withdrawn", reason=str(refused))
+            await self._finish(item, outcome=WITHDRAWN)
+            return
+        error_id = trace_of(message.delivery_id)
+        log.error("delivery.without_a_place", error_id=error_id, reason=str(refused))
+        language = language_of(message.text)
+        asked = " ".join(message.text.split())[:QUOTED_CHARS]
+        await platform.respond_private(
+            replace(message.thread, root_id=""), message.author.id, word("no_place", language, asked=asked, id=error_id)
+        )
+        await self._finish(item, outcome=f"error {error_id}", failed=True)
+
+    def _tell_stage(self, stage: str, took_s: float) -> None:
+        for told in self.on_stage:
+            told(stage, max(0.0, took_s))
 
     def _error_reply(self, message: Message, error: Exception) -> Reply:
         error_id = trace_of(message.delivery_id)  # what the reader sees stands in every line of this delivery

@@ -25,6 +25,7 @@ from bot.platforms.mattermost_failures import translated
 THREADS = 8
 CONNECT_TIMEOUT_S = 5.0
 ATTEMPTS = 6
+LONGEST_WAIT_S = 5.0  # that a call itself waits for after 429; what takes longer is postponed by whoever called
 PATIENCE_S = 90.0  # all attempts of one call together
 
 Json = dict[str, Any]
@@ -128,11 +129,11 @@ class MattermostRest:
         raise AssertionError("stamina ends with a result or an error")
 
     def attempts(self) -> Any:
-        """stamina's attempts: waits as long as a 429 says, longer and longer otherwise."""
+        """stamina's attempts: waits as long as a 429 says unless that is long, longer and longer otherwise."""
 
         def worth_waiting(error: Exception) -> bool | float:
             if isinstance(error, RateLimited):
-                return error.retry_after_s + 0.05
+                return error.retry_after_s + 0.05 if error.retry_after_s <= LONGEST_WAIT_S else False
             return isinstance(error, Unreachable)
 
         return stamina.retry_context(

@@ -17,6 +17,9 @@ from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncServerErrorRetryHandler,
 )
 from slack_sdk.http_retry.builtin_interval_calculators import FixedValueRetryIntervalCalculator
+from slack_sdk.http_retry.request import HttpRequest
+from slack_sdk.http_retry.response import HttpResponse
+from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
@@ -26,8 +29,9 @@ from bot.platforms.slack_failures import translating
 Json = dict[str, Any]
 Patience = Literal["repeat", "once", "never"]
 """repeat: after connection errors, server errors and 429, for calls that may run twice. once: after 429 alone, which
-says that nothing was done. never: whoever calls wants to know at once."""
+says that nothing was done. never: whoever calls wants to know at once. A 429 that asks for a long time is raised."""
 
+LONGEST_WAIT_S = 5  # that a call itself waits for; what takes longer is postponed by whoever called
 FILE_HOSTS = ("files.slack.com",)
 REDIRECTS = 3
 
@@ -158,7 +162,7 @@ class SlackApi:
     def _handlers(self, patience: Patience) -> list[AsyncRetryHandler]:
         if patience == "never":
             return []
-        waits: list[AsyncRetryHandler] = [AsyncRateLimitErrorRetryHandler(max_retry_count=self._retries)]
+        waits: list[AsyncRetryHandler] = [_ShortWaits(max_retry_count=self._retries)]
         if patience == "once":
             return waits
         pause = FixedValueRetryIntervalCalculator(self._retry_pause_s)
@@ -167,6 +171,24 @@ class SlackApi:
             AsyncServerErrorRetryHandler(max_retry_count=self._retries, interval_calculator=pause),
             AsyncConnectionErrorRetryHandler(max_retry_count=self._retries, interval_calculator=pause),
         ]
+
+
+class _ShortWaits(AsyncRateLimitErrorRetryHandler):
+    """Waits as long as Slack says, when that is short and a number: a place in the worker must not be held for minutes,
+    while other platforms' questions wait for it."""
+
+    async def _can_retry_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> bool:
+        if response is None or response.status_code != 429:
+            return False
+        told = next((value for name, value in response.headers.items() if name.lower() == "retry-after"), ["1"])
+        return bool(told) and told[0].isdecimal() and int(told[0]) <= LONGEST_WAIT_S
 
 
 def next_cursor(answer: AsyncSlackResponse | Mapping[str, Any]) -> str | None:

@@ -185,6 +185,9 @@ def _unwrapped(event: Json) -> tuple[MessageEvent, Json, str]:
     """What happened, the message that it happened to, and what makes this event's id differ from that of the post."""
     subtype = event.get("subtype")
     stamp = event.get("event_ts") or event.get("ts") or ""
+    if subtype == "message_changed" and _mapping(event.get("message")).get("subtype") == "tombstone":
+        previous = _mapping(event.get("previous_message"))  # a deleted post with replies below it
+        return "deleted", {**_mapping(event.get("message")), **previous, "subtype": None}, f":deleted:{stamp}"
     if subtype == "message_changed":
         return "edited", _mapping(event.get("message")), f":edited:{stamp}"
     if subtype == "message_deleted":

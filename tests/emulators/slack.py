@@ -123,7 +123,18 @@ class SlackEmulator:
         self._hidden_event(channel_id, "message_changed", message=dict(message), previous_message=before)
 
     async def delete(self, channel_id: str, ts: str) -> None:
-        before = self.workspace.channels[channel_id].messages.pop(ts)
+        """A post with replies below it leaves a tombstone, to which its thread goes on belonging."""
+        messages = self.workspace.channels[channel_id].messages
+        before = messages[ts]
+        if before.get("reply_count"):
+            kept = {key: before[key] for key in ("type", "ts", "thread_ts", "reply_count", "latest_reply", "team")}
+            messages[ts] = {
+                **kept, "subtype": "tombstone", "hidden": True, "user": "USLACKBOT",
+                "text": "This message was deleted.",
+            }  # fmt: skip
+            self._hidden_event(channel_id, "message_changed", message=dict(messages[ts]), previous_message=before)
+            return
+        del messages[ts]
         self._hidden_event(channel_id, "message_deleted", previous_message=before, deleted_ts=ts)
 
     async def react(self, user: str, channel_id: str, ts: str, name: str, *, removed: bool = False) -> None:

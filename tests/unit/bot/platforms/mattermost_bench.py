@@ -12,6 +12,7 @@ from typing import Any
 from bot.platforms.mattermost import MattermostOptions, MattermostPlatform
 from bot.platforms.mattermost_catchup import STATE_KEY
 from bot.platforms.mattermost_socket import Timing
+from bot.ports import Receive
 from bot.types import Command, Delivery, FeedbackGiven, Message, Reply, ThreadRef
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.mattermost_time import quick_timing
@@ -27,12 +28,15 @@ class Bench:
     state: MemoryState
     heard: list[Delivery] = field(default_factory=list)
     listener: asyncio.Task[None] | None = None
+    forward: Receive | None = None  # who hears it too
     failing: list[Exception] = field(default_factory=list)  # raised by the next deliveries instead of keeping them
 
     async def receive(self, delivery: Delivery) -> None:
         if self.failing:
             raise self.failing.pop(0)
         self.heard.append(delivery)
+        if self.forward is not None:
+            await self.forward(delivery)
 
     @property
     def messages(self) -> list[Message]:

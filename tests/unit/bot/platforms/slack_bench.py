@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.platforms.slack import SlackPlatform
+from bot.ports import Receive
 from bot.types import Command, Delivery, FeedbackGiven, Message, Reply, ThreadRef
 from tests.emulators.memory_state import MemoryState
 from tests.emulators.slack import BOT_USER, SlackEmulator
@@ -26,12 +27,15 @@ class Bench:
     platform: SlackPlatform
     heard: list[Delivery] = field(default_factory=list)
     refuse: Exception | None = None
+    forward: Receive | None = None  # who hears it too
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def receive(self, delivery: Delivery) -> None:
         if self.refuse is not None:
             raise self.refuse
         self.heard.append(delivery)
+        if self.forward is not None:
+            await self.forward(delivery)
         self._arrived.set()
 
     @property
