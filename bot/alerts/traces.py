@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from bot.alerts.alert import Thrown, Trace, TraceFrame
 from bot.alerts.languages import dotnet, go, jvm, php, python, ruby, rust, script, swift
-from bot.alerts.languages.printed import FindFrames, Printed, Reader
+from bot.alerts.languages.printed import Printed, Reader
 from bot.alerts.log_text import Stream
 from bot.alerts.ownership import is_in_app
 from knowledge.api import find_frames as frames_of
@@ -42,22 +43,22 @@ _BOTTOM = re.compile(
 )
 
 
-def trace_frames(text: str) -> list[TraceFrame]:
-    """The frames of a piece of a trace, innermost first, each marked as own or not."""
+def trace_frames(language: str, text: str) -> list[TraceFrame]:
+    """The frames of a piece of a trace of this language, innermost first, each marked as own or not."""
     return [
         TraceFrame(file=frame.file, line=frame.line, symbol=frame.symbol, in_app=is_in_app(frame.file, frame.symbol))
-        for frame in frames_of(text)[:MAX_FRAMES]
+        for frame in frames_of(text, language)[:MAX_FRAMES]
     ]
 
 
-def read_traces(stream: Stream, find_frames: FindFrames = trace_frames) -> list[Trace]:
+def read_traces(stream: Stream) -> list[Trace]:
     """Every stack trace of a stream, in order; empty when there is none."""
     found: list[Trace] = []
     lines = stream.lines
     at = 0
     while at < len(lines) and len(found) < MAX_TRACES:
         for language, reader in READERS:
-            printed = reader(lines, at, find_frames)
+            printed = reader(lines, at, partial(trace_frames, language))
             if printed is not None and printed.end > at:
                 found.append(_as_trace(language, printed, lines, at, stream.name))
                 found += [replace(found[-1], thrown=_shortened(other)) for other in printed.others]

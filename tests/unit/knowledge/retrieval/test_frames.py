@@ -52,7 +52,7 @@ ValueError: no amount"""
         ("src/app.py:42 에서 오류가 납니다", "src/app.py", 42, None),
         (
             "   at Shop.Orders.OrderService.Cancel(Int64 id) in C:\\src\\Orders\\OrderService.cs:line 42",
-            "C:/src/Orders/OrderService.cs",
+            "src/Orders/OrderService.cs",
             42,
             "OrderService.Cancel",
         ),
