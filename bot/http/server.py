@@ -60,38 +60,29 @@ def build_http(
 
     `allowed_hosts` are names in the address bar besides 127.0.0.1, localhost and that of `public_url`. `scope` is what
     readers of the page may see. `examples` are questions offered in an empty channel. `health` returns a mapping with
-    "status" ("ok", "degraded" or "down"); `indexing` the last step of a running sync. `machine_routes` are
-    served beside the page and check their callers themselves. `granted` says whether a link to evidence carries the
-    right to see it. `observe_request` is told about every request when it has ended.
+    "status" ("ok", "degraded" or "down"); `indexing` the last step of a running sync. `machine_routes` are served
+    beside the page and check their callers themselves. `granted` says whether a link to evidence carries the right to
+    see it. `observe_request` is told about every request that has ended.
     """
     hosts, origins = hosts_and_origins(allowed_hosts, public_url)
     sessions = Sessions(token, clock=clock) if token else None
     throttle = TokenThrottle(clock=clock)
-    guard = Middleware(
-        Guard, allowed_hosts=hosts, own_origins=origins, sessions=sessions, throttle=throttle, granted=granted
-    )
+    layers = [
+        Middleware(RequestFigures, observe=observe_request),
+        Middleware(MachineDoor, routes=machine_routes),
+        Middleware(
+            Guard, allowed_hosts=hosts, own_origins=origins, sessions=sessions, throttle=throttle, granted=granted
+        ),
+    ]
     app = Starlette(
         routes=_routes(),
-        middleware=[
-            Middleware(RequestFigures, observe=observe_request),
-            Middleware(MachineDoor, routes=machine_routes),
-            guard,
-        ],
+        middleware=layers,
         exception_handlers={HTTPException: _http_error, Exception: _crash},
     )
     app.state.context = Context(
-        platform=platform,
-        knowledge=knowledge,
-        scope=scope,
-        sessions=sessions,
-        throttle=throttle,
-        health=health,
-        indexing=indexing,
-        examples=tuple(examples),
-        clock=clock,
-        new_id=new_id,
-        granted=granted,
-    )
+        platform=platform, knowledge=knowledge, scope=scope, sessions=sessions, throttle=throttle, health=health,
+        indexing=indexing, examples=tuple(examples), clock=clock, new_id=new_id, granted=granted,
+    )  # fmt: skip
     return app
 
 
