@@ -121,6 +121,7 @@ class Reception:
     def _told(self, message: Message, told: str, over: OverLimit | None, language: Language) -> Reply:
         text = limit_text(over, self.clock(), language) if over and told == "over_limit" else ""
         values: dict[str, object] = {"max_chars": self.max_question_chars} if told == "too_long" else {}
+        unread = ", ".join(item.name for item in message.attachments if item.text is None)
         return Reply(
             thread=message.thread,
             markdown=text or self.persona.say(told, language, **values),
@@ -128,6 +129,7 @@ class Reception:
             delivery_id=message.delivery_id,
             final=True,
             kind="refusal",
+            notices=(word("unread_files", language, names=unread),) if unread else (),
             language=language,
         )
 

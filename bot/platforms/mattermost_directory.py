@@ -10,12 +10,10 @@ from typing import Any
 import structlog
 
 from bot.errors import PlatformError
+from bot.platforms.attached_text import FILES_READ
 from bot.platforms.mattermost_messages import (
-    MAX_FILE_BYTES,
-    MAX_FILES,
     Own,
     author_of,
-    decoded,
     files_of,
     is_readable_file,
     is_system,
@@ -27,7 +25,7 @@ from bot.types import Attachment, Author
 
 PERSON_KNOWN_S = 3600.0
 MAX_KNOWN = 5000
-FILES_WITHIN_S = 10.0
+FILES_WITHIN_S = 15.0
 ANY_TEAM = "_redirect"  # the web app turns it into a team of whoever opens the address
 
 Json = dict[str, Any]
@@ -154,7 +152,7 @@ class Directory:
             except PlatformError as error:
                 log.warning("mattermost.files_unknown", post=post.get("id"), reason=str(error))
                 infos = [{"name": f"file {number}"} for number, _ in enumerate(post["file_ids"], 1)]
-        readable = [info for info in infos if is_readable_file(info)][:MAX_FILES]
+        readable = [info for info in infos if is_readable_file(info)][:FILES_READ]
         texts: dict[int, str | None] = {}
         try:
             async with asyncio.timeout(FILES_WITHIN_S):  # other questions wait meanwhile
@@ -175,7 +173,8 @@ class Directory:
         if not info.get("id"):
             return None
         try:
-            return decoded(await self._rest.file(str(info["id"]), limit_bytes=MAX_FILE_BYTES))
+            content = await self._rest.file(str(info["id"]))
+            return await asyncio.to_thread(content.text)
         except PlatformError as error:
             log.warning("mattermost.file_unread", file=info.get("name"), reason=str(error))
             return None

@@ -9,19 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.platforms.attached_text import is_text_file
 from bot.platforms.web import mention_pattern, without_mention
 from bot.types import Attachment, Author, Message, MessageEvent, ThreadRef
 
 NAME = "mattermost"
 OWN_PROPS = "haechi"  # the key in a post's props under which the bot keeps what it answers
 
-MAX_FILE_BYTES = 1_000_000
-MAX_FILES = 5
-_TEXT_ENDINGS = (
-    ".txt", ".log", ".md", ".csv", ".tsv", ".json", ".yaml", ".yml", ".xml", ".ini", ".conf", ".toml", ".out", ".err",
-    ".trace", ".stacktrace", ".properties", ".sql", ".py", ".js", ".ts", ".java", ".kt", ".go", ".rs", ".sol", ".sh",
-    ".c", ".h", ".cpp", ".cs", ".rb", ".php", ".diff", ".patch",
-)  # fmt: skip
 _OTHER_PERSON = re.compile(r"(?<![A-Za-z0-9/@])@([a-z][a-z0-9._-]{1,63})")
 _EVERYBODY = ("channel", "all", "here")
 _CODE = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)|`[^`\n]*`", re.DOTALL)
@@ -192,23 +186,5 @@ def files_of(post: Mapping[str, Any]) -> list[Json]:
 
 
 def is_readable_file(info: Mapping[str, Any]) -> bool:
-    """Text or a log, and small enough to read along with a question."""
-    name = str(info.get("name", "")).lower()
-    textual = str(info.get("mime_type", "")).startswith("text/") or name.endswith(_TEXT_ENDINGS)
-    return textual and int(info.get("size") or 0) <= MAX_FILE_BYTES
-
-
-def decoded(content: bytes) -> str | None:
-    """The text of a file: UTF-8, UTF-16 with its mark, or the Korean code page of Windows; None when it is no text."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings = ["utf-16"]
-    else:
-        encodings = ["utf-8-sig", "cp949"]
-        if b"\x00" in content:
-            return None
-    for encoding in encodings:
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return None
+    """Text or a log that can be read along with a question."""
+    return is_text_file(str(info.get("name", "")), str(info.get("mime_type", "")), int(info.get("size") or 0))

@@ -20,12 +20,14 @@ from mattermostdriver import Driver
 from mattermostdriver.client import Client
 
 from bot.errors import PlatformError, RateLimited, Unreachable
+from bot.platforms.attached_text import HeadAndTail
 from bot.platforms.mattermost_failures import translated
 
 THREADS = 8
 CONNECT_TIMEOUT_S = 5.0
 ATTEMPTS = 6
 LONGEST_WAIT_S = 5.0  # that a call itself waits for after 429; what takes longer is postponed by whoever called
+PIECE_BYTES = 64 * 1024
 PATIENCE_S = 90.0  # all attempts of one call together
 
 Json = dict[str, Any]
@@ -69,6 +71,15 @@ class _Transport(Client):  # type: ignore[misc]
         response = self.make_request("get", endpoint, options=options, params=params)
         kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         return response.json() if kind == "application/json" else response
+
+    def opened(self, endpoint: str) -> requests.Response:
+        """An answer whose body is still to be read. Raises what requests raises."""
+        response = self._pool.get(
+            self.url + endpoint, headers=self.auth_header(), timeout=self.request_timeout, allow_redirects=False,
+            stream=True,
+        )  # fmt: skip
+        response.raise_for_status()
+        return response
 
     def close(self) -> None:
         self._pool.close()
@@ -206,17 +217,17 @@ class MattermostRest:
         fields = {"user_id": user_id, "post_id": post_id, "emoji_name": emoji}
         await self.safely("react", lambda d: d.reactions.create_reaction(fields))
 
-    async def file(self, file_id: str, *, limit_bytes: int) -> bytes:
-        """A file's content, at most `limit_bytes` of it. Raises PlatformError also when it is longer than that."""
+    async def file(self, file_id: str) -> HeadAndTail:
+        """A file's beginning and end. Raises PlatformError, also when it is too long to be read."""
 
-        def read(d: Driver) -> bytes:
-            response = d.client.make_request("get", f"/files/{file_id}")
-            content: bytes = response.content
-            return content[: limit_bytes + 1]
+        def read(d: Driver) -> HeadAndTail:
+            content = HeadAndTail()
+            with d.client.opened(f"/files/{file_id}") as response:
+                for piece in response.iter_content(PIECE_BYTES):
+                    content.take(piece)
+            return content
 
-        content: bytes = await self.safely("read a file", read)
-        if len(content) > limit_bytes:
-            raise PlatformError(f"Mattermost: the file {file_id} is longer than {limit_bytes} bytes.")
+        content: HeadAndTail = await self.safely("read a file", read)
         return content
 
     async def file_infos(self, post_id: str) -> list[Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -34,6 +34,7 @@ says that nothing was done. never: whoever calls wants to know at once. A 429 th
 LONGEST_WAIT_S = 5  # that a call itself waits for; what takes longer is postponed by whoever called
 FILE_HOSTS = ("files.slack.com",)
 REDIRECTS = 3
+PIECE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +99,8 @@ class SlackApi:
                 if answer.status != 200:
                     raise PlatformError(f"Slack no longer takes answers to that command (status {answer.status}).")
 
-    async def download(self, url: str, limit_bytes: int) -> bytes | None:
-        """A file that somebody attached; None when it is longer. Only Slack's own hosts are given the token."""
+    async def download(self, url: str, take: Callable[[bytes], None]) -> None:
+        """Hands a file that somebody attached to `take`, piece by piece. Only Slack's own hosts are given the token."""
         for _ in range(REDIRECTS):
             if not self._is_own_host(url, also=FILE_HOSTS):
                 raise PlatformError("The file is kept outside Slack, so it is not fetched.")
@@ -111,10 +112,9 @@ class SlackApi:
                         continue
                     if answer.status != 200 or answer.content_type == "text/html":  # its sign-in page
                         raise PlatformError(f"Slack does not hand out the file (status {answer.status}).")
-                    data = await answer.content.read(limit_bytes + 1)
-                    while len(data) <= limit_bytes and (more := await answer.content.read(limit_bytes + 1)):
-                        data += more
-                    return None if len(data) > limit_bytes else data
+                    async for piece in answer.content.iter_chunked(PIECE_BYTES):
+                        take(piece)
+                    return
         raise PlatformError("Slack sends the file from place to place.")
 
     def reopen(self) -> None:

@@ -12,22 +12,16 @@ from typing import Any
 import structlog
 
 from bot.errors import PlatformError
+from bot.platforms.attached_text import FILES_READ, HeadAndTail, is_text_file
 from bot.platforms.slack_api import Identity, SlackApi
 from bot.platforms.slack_text import mentioned_users, raw_text, readable
 from bot.types import Attachment, Author, Message, MessageEvent, ThreadRef
 
 NAME = "slack"
 SPOKEN = frozenset({None, "bot_message", "file_share", "thread_broadcast", "me_message", "file_comment"})
-FILE_LIMIT_BYTES = 1_000_000
-FILES_READ = 5
-FILE_TIMEOUT_S = 8.0
+FILE_TIMEOUT_S = 15.0
 NAME_TIMEOUT_S = 3.0
 NAMES_KEPT = 5_000
-TEXT_TYPES = ("text/", "application/json", "application/xml", "application/x-yaml", "application/yaml")
-TEXT_NAMES = (
-    ".log", ".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".ini", ".conf", ".out", ".err",
-    ".trace", ".stacktrace", ".toml", ".properties", ".diff", ".patch",
-)  # fmt: skip
 
 Json = Mapping[str, Any]
 
@@ -138,28 +132,18 @@ class SlackMessages:
         return tuple(found)
 
     async def _file_text(self, file: Json, name: str, kind: str) -> str | None:
-        """What a text or log file says; None when it is another kind of file, too long, or cannot be fetched."""
+        """What a text or log file says; None when it is another kind of file, far too long, or cannot be fetched."""
         url = str(file.get("url_private_download") or file.get("url_private") or "")
-        readable_kind = kind.startswith(TEXT_TYPES) or name.lower().endswith(TEXT_NAMES)
-        if not url or not readable_kind or int(file.get("size") or 0) > FILE_LIMIT_BYTES:
+        if not url or not is_text_file(name, kind, int(file.get("size") or 0)):
             return None
+        content = HeadAndTail()
         try:
             async with asyncio.timeout(FILE_TIMEOUT_S):
-                data = await self._api.download(url, FILE_LIMIT_BYTES)
-        except (PlatformError, TimeoutError) as error:
+                await self._api.download(url, content.take)
+        except (PlatformError, TimeoutError, ValueError) as error:
             log.warning("slack.file_unread", file=name, reason=str(error) or "took too long")
             return None
-        return None if data is None or b"\0" in data[:4096] else decoded(data)
-
-
-def decoded(data: bytes) -> str:
-    """Text of a file: UTF-8, else the encoding of Korean Windows."""
-    for encoding in ("utf-8-sig", "cp949"):
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return data.decode("utf-8", errors="replace")
+        return await asyncio.to_thread(content.text)
 
 
 def delivery_id(channel: str, ts: str) -> str:

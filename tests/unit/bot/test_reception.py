@@ -219,3 +219,15 @@ async def test_a_long_wait_shows_the_place_in_the_queue(company, store, platform
         await line.settled()
     assert "7번째" in platform.statuses[0]
     assert len(platform.posts) == 1
+
+
+async def test_a_direct_message_that_holds_only_files_is_told_which_of_them_were_not_read(company, store, platform):
+    async with ChatLine(company, store, platform).running() as line:
+        await platform.say(
+            "", author=PERSON, mention=False, direct=True,
+            attachments=(Attachment(name="여비.pdf", media_type="application/pdf", text=None),),
+        )  # fmt: skip
+        await line.settled()
+    reply = platform.posts[0].reply
+    assert reply.kind == "refusal"
+    assert "여비.pdf" in str(reply.notices)

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from bot.platforms.mattermost_messages import Own, author_of, decoded, flattened_attachments, message_of
+from bot.platforms.mattermost_messages import Own, author_of, flattened_attachments, message_of
 from bot.reply_text import safe_markdown
 from tests.unit.bot.platforms.mattermost_bench import bench, quiet, until
 
@@ -107,22 +107,6 @@ def test_attachments_of_any_shape_break_nothing(attachments):
     assert flattened_attachments(post(props={"attachments": attachments})) == ""
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("로그".encode(), "로그"),
-        ("\ufeff로그".encode(), "로그"),
-        ("로그".encode("cp949"), "로그"),
-        ("로그".encode("utf-16"), "로그"),
-        (b"\x00\x01\x02", None),
-        (b"\xff\xff\xff", None),
-        (b"", ""),
-    ],
-)
-def test_text_files_are_decoded_and_others_are_not(content, text):
-    assert decoded(content) == text
-
-
 @pytest.mark.parametrize("sign", ["`", "~", "@", "```x", "`a", "@a.", "[", ">", "@helperbot ", "~~~ `", " "])
 def test_a_hostile_text_of_100000_characters_is_read_and_made_safe_at_once(sign):
     """Quadratic patterns would keep the event loop for many seconds."""
@@ -139,12 +123,17 @@ async def test_attached_text_comes_along_and_other_files_are_named():
         files = [
             state.add_file("error.log", b"NullPointerException", "text/plain"),
             state.add_file("photo.png", b"\x89PNG", "image/png"),
-            state.add_file("huge.log", b"x" * 1_000_001, "text/plain"),
+            state.add_file("huge.log", b"begin\n" + b"x\n" * 1_000_000 + b"end", "text/plain"),
+            state.add_file("core.txt", bytes(range(256)) * 9, "text/plain"),
         ]
         state.say(state.alice, state.town, "@helperbot 이 로그 봐 주세요", file_ids=files)
         await until(lambda: b.messages)
-        found = [(a.name, a.text) for a in b.messages[0].attachments]
-        assert found == [("error.log", "NullPointerException"), ("photo.png", None), ("huge.log", None)]
+        found = {a.name: a.text for a in b.messages[0].attachments}
+        huge = found.pop("huge.log")
+        assert found == {"error.log": "NullPointerException", "photo.png": None, "core.txt": None}
+        assert huge is not None
+        assert huge.startswith("begin\n")
+        assert huge.endswith("x\nend")
 
 
 async def test_a_file_that_cannot_be_read_does_not_keep_the_question_back():

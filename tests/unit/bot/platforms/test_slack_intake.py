@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import StoreError
-from bot.platforms import slack_messages
 from bot.types import Attachment
 from tests.emulators.slack import BOT_USER, event_callback
 from tests.unit.bot.platforms.slack_bench import MENTION, listening, slack_server
@@ -157,13 +156,25 @@ async def test_text_and_log_files_join_the_message_and_others_are_named(bench, s
 
 
 @pytest.mark.parametrize("lie", [False, True])
-async def test_a_file_over_a_megabyte_is_named_as_unread(bench, server, lie):
-    file = server.add_file("big.log", b"x" * 1_000_001, "text/plain")
+async def test_of_a_log_of_five_megabytes_the_beginning_and_the_end_are_read(bench, server, lie):
+    lines = b"".join(b"%07d nothing happened\n" % number for number in range(180_000))
+    file = server.add_file("big.log", lines + b"TimeoutError: pay", "text/plain")
     if lie:
         file["size"] = 10
     await server.say("C1", "U1", f"{MENTION} 봐줘", subtype="file_share", files=[file])
     await server.sockets.settled()
-    assert [a.text for a in bench.messages[0].attachments] == [None]
+    (text,) = (a.text for a in bench.messages[0].attachments)
+    assert text is not None
+    assert len(text) <= 1_000_100
+    assert text.startswith("0000000 nothing happened\n")
+    assert text.endswith("0179999 nothing happened\nTimeoutError: pay")
+
+
+async def test_a_text_file_that_holds_no_text_is_named_as_unread(bench, server):
+    file = server.add_file("core.txt", bytes(range(1, 256)) * 20, "text/plain")
+    await server.say("C1", "U1", f"{MENTION} 봐줘", subtype="file_share", files=[file])
+    await server.sockets.settled()
+    assert [(a.name, a.text) for a in bench.messages[0].attachments] == [("core.txt", None)]
 
 
 async def test_the_token_goes_to_slack_alone(bench, server):
@@ -300,9 +311,3 @@ async def test_buttons_of_other_apps_are_acknowledged_and_ignored(bench, server)
     await server.press("U2", "C1", ts, "other")
     await server.sockets.settled()
     assert bench.votes == []
-
-
-def test_files_are_decoded_as_korean_windows_writes_them():
-    assert slack_messages.decoded("연차".encode("cp949")) == "연차"
-    assert slack_messages.decoded("\ufeff연차".encode()) == "연차"
-    assert slack_messages.decoded(b"\xff\xfe\x00") != ""
