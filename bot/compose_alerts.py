@@ -1,21 +1,97 @@
-"""Builds what deals with alerts: the desk, its store of faults, and what it is told of deployments."""
+"""Builds what deals with alerts: the desk, its store of faults, the intake by HTTP, and what is told of deployments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+import structlog
+
+from bot.alerts.alert import Alert, Deploy
 from bot.alerts.desk import AlertDesk
+from bot.alerts.digests import Digests
+from bot.alerts.intake import NOWHERE, AlertIntake, Place, Taken
+from bot.alerts.placing import AlertPlacing, IncomingAlerts
 from bot.alerts.services import Services as KnownServices
 from bot.alerts.store import FaultStore, Limits
 from bot.channels import Channels
 from bot.evidence_grants import EvidenceLinks
+from bot.inbox import Inbox
+from bot.ports import AlertHandler, ChatPlatform
 from bot.settings import Settings
 from bot.types import Reply, ThreadRef
+from knowledge.types import ToolStatus
 
 if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
     from bot.services import Services
+
+REPEAT_WINDOW = timedelta(minutes=10)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class AlertLine:
+    """What deals with alerts, built and not yet running."""
+
+    handler: AlertHandler
+    desk: AlertDesk
+    placing: AlertPlacing | None  # None: nothing comes by HTTP
+    routes: Sequence[BaseRoute]
+    platforms: Mapping[str, ChatPlatform]
+
+    async def run(self) -> None:
+        """Keeps counts shown, and places what comes by HTTP, until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.desk.keep_counts_shown(self.platforms))
+            if self.placing is not None:
+                tasks.create_task(self.placing.run())
+
+
+def build_alerts(
+    services: Services,
+    *,
+    channels: Channels,
+    links: EvidenceLinks,
+    inbox: Inbox,
+    platforms: Mapping[str, ChatPlatform],
+    clock: Callable[[], datetime],
+    handed_over: Callable[[], None],
+) -> AlertLine | None:
+    """The line of alerts, where a channel is one for alerts or they may come by HTTP; else None."""
+    settings = services.settings
+    token = settings.alerts.secret("token")
+    if token is None and not any(channel.alerts for channel in settings.channels):
+        return None
+    known = known_services(settings)
+    faults = FaultStore(services.store, clock=clock, limits=limits_of(settings))
+    desk = build_desk(services, known=known, channels=channels, links=links, clock=clock, faults=faults)
+    if token is None:
+        return AlertLine(handler=desk, desk=desk, placing=None, routes=(), platforms=platforms)
+    intake = AlertIntake(
+        services.store, clock=clock, place_of=Places(known, settings.alerts.place), repeat_window=REPEAT_WINDOW
+    )
+    placing = AlertPlacing(
+        intake=intake, digests=Digests(services.store, clock=clock), faults=faults, store=services.store, inbox=inbox,
+        channels=channels, platforms=platforms, clock=clock, handed_over=handed_over,
+    )  # fmt: skip
+    door = _Intake(services, intake, placing, faults)
+    from bot.http.alerts import alert_routes
+
+    routes = alert_routes(
+        token=token.get_secret_value(), intake=door, note_deploy=door.note_deploy, confirm=door.confirm,
+        services=known, clock=clock, per_minute=settings.alerts.calls_per_minute,
+    )  # fmt: skip
+    services.readiness.more_states.append(door.states)
+    return AlertLine(
+        handler=IncomingAlerts(intake, services.store, desk), desk=desk, placing=placing, routes=routes,
+        platforms=platforms,
+    )  # fmt: skip
 
 
 def build_desk(
@@ -25,7 +101,7 @@ def build_desk(
     channels: Channels,
     links: EvidenceLinks,
     clock: Callable[[], datetime],
-    limits: Limits | None = None,
+    faults: FaultStore,
 ) -> AlertDesk:
     """The desk over the knowledge and the models of `services`."""
 
@@ -33,7 +109,7 @@ def build_desk(
         return links.readable(reply, channels.policy_of(thread).scope)
 
     return AlertDesk(
-        faults=FaultStore(services.store, clock=clock, limits=limits or limits_of(services.settings)),
+        faults=faults,
         store=services.store,
         library=services.knowledge,
         services=known,
@@ -54,16 +130,71 @@ def limits_of(settings: Settings) -> Limits:
     """When alerts are one fault, and how many analyses are begun, as configured."""
     alerts = settings.alerts
     return Limits(
-        window=timedelta(hours=alerts.quiet_hours),
+        quiet=timedelta(hours=alerts.quiet_hours),
+        window=timedelta(hours=alerts.same_fault_hours),
         channel_per_hour=alerts.analyses_per_channel_per_hour,
         total_per_hour=alerts.analyses_per_hour,
     )
 
 
-def desk_of(
-    services: Services, *, channels: Channels, links: EvidenceLinks, clock: Callable[[], datetime]
-) -> AlertDesk | None:
-    """The desk, where a channel is one for alerts; else None."""
-    if not any(channel.alerts for channel in services.settings.channels):
-        return None
-    return build_desk(services, known=known_services(services.settings), channels=channels, links=links, clock=clock)
+class Places:
+    """Where an alert is posted: in its service's channel, else in the one for all others."""
+
+    def __init__(self, known: KnownServices, default: Place | None) -> None:
+        self._known = known
+        self._default = default or NOWHERE
+
+    def __call__(self, alert: Alert) -> Place:
+        service = self._known.find(alert.service, alert.labels)
+        return service.channel if service is not None and service.channel is not None else self._default
+
+
+class _Intake:
+    """Implements bot.http.alerts.TakesAlerts, and says how the alerts fare that came by HTTP."""
+
+    def __init__(self, services: Services, intake: AlertIntake, placing: AlertPlacing, faults: FaultStore) -> None:
+        self._services = services
+        self._store = services.store
+        self._intake = intake
+        self._placing = placing
+        self._faults = faults
+
+    async def taken_before(self, identity: str) -> Taken | None:
+        return await self._store.in_thread(self._intake.taken_before, identity)
+
+    async def take(self, alerts: tuple[Alert, ...], identity: str) -> Taken:
+        taken = await self._store.in_thread(self._intake.take, alerts, identity)
+        if taken.is_new and alerts:
+            self._placing.wake()
+        return taken
+
+    async def note_deploy(self, deploy: Deploy) -> None:
+        await self._store.in_thread(self._faults.note_deploy, deploy)
+
+    async def confirm(self, topic: str, address: str) -> None:
+        log.warning("alerts.sns_confirmation", topic=topic, open_once=address)
+
+    async def states(self) -> Sequence[ToolStatus]:
+        """Degraded while alerts wait for a channel, with the reason and what to do."""
+        waiting = await self._store.in_thread(self._intake.waiting)
+        sentences = []
+        for place, (count, since) in waiting.items():
+            trouble = self._placing.troubles.get(place)
+            where = ":".join(place) if place != NOWHERE else ""
+            if place == NOWHERE:
+                why = "their service has no channel: set alerts.channel, or the channel of [services.NAME]"
+            elif trouble is not None:
+                why = f"{trouble.reason.rstrip('.')}; tried again at {trouble.again_at:%H:%M:%S} UTC"
+            else:
+                continue
+            sentences.append(
+                f"{count} alerts wait{f' for {where}' if where else ''} since {since:%Y-%m-%d %H:%M} UTC: {why}"
+            )
+        return [
+            ToolStatus(
+                name="alerts",
+                state="degraded" if sentences else "ok",
+                detail="; ".join(sentences) or "POST /alerts is open, and nothing waits",
+                checked_at=self._services.readiness.clock(),
+            )
+        ]

@@ -6,13 +6,12 @@ import secrets
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.audit import AuditLog
 from bot.channels import ChannelKey, ChannelPolicy, Channels
 from bot.commands import Commands
-from bot.compose_alerts import desk_of
+from bot.compose_alerts import build_alerts
 from bot.compose_mattermost import build_mattermost
 from bot.compose_schedule import build_hooks
 from bot.compose_slack import build_slack
@@ -83,10 +82,13 @@ def build_chat(
         links=links, platform_states=lambda: states_of(runners), admins=settings.commands.admins, clock=clock,
         max_question_chars=settings.answers.max_question_chars,
     )  # fmt: skip
-    desk = None if alerts is not None else desk_of(services, channels=channels, links=links, clock=clock)
+    line = None if alerts is not None else build_alerts(
+        services, channels=channels, links=links, inbox=inbox, platforms=platforms, clock=clock,
+        handed_over=lambda: worker.wake(),
+    )  # fmt: skip
     worker = Worker(
         store=store, inbox=inbox, questions=questions, commands=commands, persona=services.persona,
-        alerts=alerts or desk, platforms=platforms, signs=signs, clock=clock,
+        alerts=line.handler if line is not None else alerts, platforms=platforms, signs=signs, clock=clock,
         at_once=lanes_of(settings, has_model=bool(services.models.chains)),
     )  # fmt: skip
     reception = Reception(
@@ -97,8 +99,8 @@ def build_chat(
     worker.receive = reception.receive
     return Chat(
         web=web, runners=runners, reception=reception, worker=worker, grants=grants,
-        machine_routes=(*routes, *build_hooks(services)),
-        keep_alerts=partial(desk.keep_counts_shown, platforms) if desk is not None else None,
+        machine_routes=(*routes, *build_hooks(services), *(line.routes if line is not None else ())),
+        keep_alerts=line.run if line is not None else None,
     )  # fmt: skip
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from bot.types import ChatTurn, Command, Delivery, Diagnosis, Message, Reply, ThreadRef
 from knowledge.types import ToolStatus
 
-Receive = Callable[[Delivery], Awaitable[None]]
-"""Saves a delivery durably and returns; an adapter acknowledges to its platform only after that."""
+Receive = Callable[[Delivery], Awaitable[bool | None]]
+"""Saves a delivery durably and returns; an adapter acknowledges to its platform only after that. False: a vote on a reply
+that is not known, so nobody is thanked for it."""
 Waiting = Callable[[int], Awaitable[None]]
 """Is told the place in the queue for a model, from 1, while there is one."""
 
@@ -59,6 +61,19 @@ class ChatPlatform(Protocol):
 
     async def post(self, reply: Reply) -> str:
         """Posts a reply in its thread and returns the id of the post. Raises PlatformError."""
+
+    async def open_thread(
+        self, channel_id: str, markdown: str, *, delivery_id: str, since: datetime | None
+    ) -> ThreadRef:
+        """The thread of a new post in a channel; text that one post does not hold is cut.
+
+        `since` is when that was first tried for this `delivery_id`: a post that has stood there since then is found and
+        nothing is posted. None: it was never tried. Raises PlatformError; one that is neither Unreachable, RateLimited
+        nor AuthError says that the bot cannot post in this channel.
+        """
+
+    async def message_person(self, user_id: str, markdown: str, *, delivery_id: str, since: datetime | None) -> str:
+        """The id of a new post in the conversation between the bot and one person; as `open_thread`."""
 
     async def edit(self, post_id: str, reply: Reply) -> None:
         """Replaces the text of a post. Raises PlatformError."""

@@ -19,6 +19,7 @@ class AlertSettings(Section):
 
     token_env: str | None = None
     token_file: Path | None = None
+    channel: str | None = None
     calls_per_minute: int = Field(default=600, ge=1, le=100_000)
     same_fault_hours: float = Field(default=24.0, gt=0, le=24 * 90)
     quiet_hours: float = Field(default=6.0, gt=0, le=24 * 90)
@@ -26,6 +27,16 @@ class AlertSettings(Section):
     analyses_per_hour: int = Field(default=100, ge=1, le=10_000)
 
     SECRETS: ClassVar[tuple[str, ...]] = ("token",)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        require_channel(self.channel)
+        return self
+
+    @property
+    def place(self) -> tuple[str, str] | None:
+        """Platform and channel for alerts whose service has none."""
+        return place_of(self.channel)
 
 
 class ServiceSettings(Section):
@@ -39,12 +50,7 @@ class ServiceSettings(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.channel is not None:
-            platform, _, channel_id = self.channel.partition(":")
-            if platform not in _PLATFORMS or not channel_id.strip() or channel_id.startswith(("#", "~")):
-                raise Problem(
-                    "channel", 'must be a platform and a channel id, like "slack:C0123ABCD" or "mattermost:ID"'
-                )
+        require_channel(self.channel)
         for number, pair in enumerate(self.environments):
             name, separator, told = pair.partition("=")
             if not (separator and name.strip() and told.strip()):
@@ -57,13 +63,25 @@ class ServiceSettings(Section):
 
     def service(self, name: str) -> Service:
         """The service under its name."""
-        platform, _, channel_id = (self.channel or "").partition(":")
         pairs = (pair.partition("=") for pair in self.environments)
         return Service(
             name=name, repositories=self.repositories, runbooks=self.runbooks, aliases=self.aliases,
-            channel=(platform, channel_id) if self.channel else None,
+            channel=place_of(self.channel),
             environments={told.strip(): own.strip() for told, _, own in pairs},
         )  # fmt: skip
+
+
+def require_channel(channel: str | None) -> None:
+    """Raises Problem for what names no channel of a platform."""
+    platform, _, channel_id = (channel or "web:x").partition(":")
+    if platform not in _PLATFORMS or not channel_id.strip() or channel_id.startswith(("#", "~")):
+        raise Problem("channel", 'must be a platform and a channel id, like "slack:C0123ABCD" or "mattermost:ID"')
+
+
+def place_of(channel: str | None) -> tuple[str, str] | None:
+    """Platform and id of a channel that `require_channel` let through."""
+    platform, _, channel_id = (channel or "").partition(":")
+    return (platform, channel_id) if channel else None
 
 
 def check_services(services: dict[str, ServiceSettings], sources: list[str]) -> None:

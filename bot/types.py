@@ -13,7 +13,7 @@ Route = Literal["docs", "code", "both"]
 Language = Literal["ko", "en"]
 RefusalReason = Literal["no_evidence", "weak_evidence", "tool_down", "uncited", "not_allowed"]
 Vote = Literal["up", "down", "wrong"]
-ReplyKind = Literal["answer", "refusal", "error"]
+ReplyKind = Literal["answer", "refusal", "error", "notice"]  # a notice is not voted on
 MessageEvent = Literal["posted", "edited", "deleted", "system"]
 AnswerLength = Literal["short", "normal", "long"]
 

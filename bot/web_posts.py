@@ -152,6 +152,24 @@ class WebPosts:
 
     # --- posts of the bot ---------------------------------------------------------------------
 
+    def open_root(
+        self, channel_id: str, author: Author, text: str, *, delivery_id: str, private_to: str | None = None
+    ) -> Post:
+        """The first post of a thread for this delivery, which is made once."""
+        known = self._posts(
+            "delivery_id = ? AND is_bot = 1 AND id = root_id AND channel_id = ? AND private_to IS ?",
+            (delivery_id, channel_id, private_to),
+        )
+        if known:
+            return known[0]
+        post_id = self._new_id()
+        thread = ThreadRef(platform=self._platform, channel_id=channel_id, root_id=post_id)
+        kind: PostKind = "message" if private_to is None else "private"
+        self._insert(
+            post_id, thread=thread, author=author, kind=kind, text=text, delivery_id=delivery_id, private_to=private_to
+        )
+        return self.must_find(post_id)
+
     def add_reply(self, reply: Reply, author: Author) -> str:
         """Id of the post. A post of the same delivery that was left open by a broken run is taken over."""
         open_post = self.find_reply(reply.thread, reply.delivery_id, final=False)
@@ -163,7 +181,7 @@ class WebPosts:
             post_id,
             thread=reply.thread,
             author=author,
-            kind=reply.kind,
+            kind=_kind(reply),
             text=reply.markdown,
             extras=_extras(reply),
             final=reply.final,
@@ -179,7 +197,7 @@ class WebPosts:
                 " WHERE id = ? AND is_bot = 1",
                 (
                     reply.markdown,
-                    reply.kind,
+                    _kind(reply),
                     _extras(reply),
                     "final" if reply.final else "open",
                     timestamp(self._clock()) if edited else None,
@@ -359,6 +377,10 @@ class WebPosts:
             posted_at=moment(row["posted_at"]),
             edited_at=moment(row["edited_at"]) if row["edited_at"] else None,
         )
+
+
+def _kind(reply: Reply) -> PostKind:
+    return "message" if reply.kind == "notice" else reply.kind
 
 
 def _extras(reply: Reply) -> str:

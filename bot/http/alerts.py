@@ -1,19 +1,14 @@
-"""What alerting systems and deployments post: POST /alerts and POST /deploys.
-
-The token travels in `Authorization: Bearer`. In `?token=` it is taken too, because SNS, PagerDuty and some others can
-send no header of one's own; addresses are not logged here.
-"""
+"""What alerting systems and deployments post: POST /alerts and POST /deploys; `alert_door` says who may."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import hmac
 import json
 import re
-from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Protocol
+from urllib.parse import urlsplit
 
 import structlog
 from starlette.concurrency import run_in_threadpool
@@ -22,72 +17,80 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bot.alerts.alert import Alert, Deploy
+from bot.alerts.intake import IntakeFull, Taken
 from bot.alerts.reading import BadPayload, environment_of, read_payload
 from bot.alerts.services import Services
 from bot.errors import BotError
-from bot.http.machine import whole_body
+from bot.http.alert_door import AlertDoor, refusal
+from bot.http.machine import MAX_BODY_BYTES
 
 MAX_DEPLOY_BYTES = 64 * 1024
-MAX_REMEMBERED = 20_000
+AGAIN_S = 60
 _DELIVERY_HEADERS = (
     "idempotency-key",
     "x-github-delivery",
     "x-gitlab-event-uuid",
     "x-amz-sns-message-id",
     "x-webhook-id",
-    "request-id",
 )
 _REVISION = re.compile(r"[0-9A-Za-z][\w.+/-]{0,127}")
+_SNS_HOST = re.compile(r"sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?")
 
 log = structlog.get_logger(__name__)
 
-Take = Callable[[tuple[Alert, ...], str], Awaitable[None]]
-"""Saves the alerts of one body under its id; they are durable when it returns."""
 NoteDeploy = Callable[[Deploy], Awaitable[None]]
+Confirm = Callable[[str, str], Awaitable[None]]
+"""Is told of a subscription that an operator must confirm: its topic, and the address that confirms it."""
+
+
+class TakesAlerts(Protocol):
+    """Where alerts go; what it has taken is durable when `take` returns."""
+
+    async def taken_before(self, identity: str) -> Taken | None: ...
+
+    async def take(self, alerts: tuple[Alert, ...], identity: str) -> Taken: ...
 
 
 def alert_routes(
     *,
     token: str,
-    take: Take,
+    intake: TakesAlerts,
     note_deploy: NoteDeploy,
+    confirm: Confirm,
     services: Services,
     clock: Callable[[], datetime],
-    per_minute: int = 600,
-    repeat_window: timedelta = timedelta(minutes=10),
+    per_minute: int,
 ) -> list[BaseRoute]:
     """Routes for `build_http(machine_routes=...)`."""
-    door = _Door(token, clock, per_minute)
-    seen = _Seen(clock, repeat_window)
+    door = AlertDoor(token, clock, per_minute)
 
     async def alerts(request: Request) -> Response:
-        refused = door.refusal(request)
-        if refused is not None:
-            return refused
-        body = await whole_body(request)
+        body = await door.body_of(request, limit_bytes=MAX_BODY_BYTES)
+        if isinstance(body, Response):
+            return body
         identity = _identity(request, body)
-        async with seen.lock(identity):
-            if seen.has(identity):
-                return JSONResponse({"id": identity, "alerts": 0, "repeated": True}, status_code=202)
-            try:
-                reading = await run_in_threadpool(
-                    read_payload,
-                    body,
-                    content_type=request.headers.get("content-type", ""),
-                    services=services,
-                    posted_at=clock(),
-                )
-            except BadPayload as error:
-                return _error(error.status, error.sentence)
-            if reading.alerts:
-                try:
-                    await take(reading.alerts, identity)
-                except BotError as error:  # it was not saved, so the sender must try again
-                    log.error("alerts.not_saved", reason=str(error))
-                    return _error(503, "The alert could not be saved; send it again in a minute.", retry_after_s=60)
-            seen.add(identity)
-        told = {"id": identity, "alerts": len(reading.alerts)}
-        return JSONResponse({**told, "skipped": reading.skipped} if reading.skipped else told, status_code=202)
+        try:
+            known = await intake.taken_before(identity)
+            if known is not None:
+                return _taken(known, 0, None)
+            reading = await run_in_threadpool(
+                read_payload,
+                body,
+                content_type=request.headers.get("content-type", ""),
+                services=services,
+                posted_at=clock(),
+            )
+            await _tell_confirmation(request, body, confirm)
+            return _taken(await intake.take(reading.alerts, identity), len(reading.alerts), reading.skipped)
+        except BadPayload as error:
+            log.warning("alerts.refused", status=error.status, reason=error.sentence)
+            return refusal(error.status, error.sentence)
+        except IntakeFull as error:
+            log.error("alerts.not_saved", reason=str(error))
+            return refusal(503, "Too many alerts wait for their channels; send it again later.", retry_after_s=AGAIN_S)
+        except BotError as error:  # it was not saved, so the sender must try again
+            log.error("alerts.not_saved", reason=str(error))
+            return refusal(503, "The alert could not be saved; send it again in a minute.", retry_after_s=AGAIN_S)
 
     return [
         Route("/alerts", alerts, methods=["POST"]),
@@ -95,81 +98,58 @@ def alert_routes(
     ]
 
 
+def _taken(taken: Taken, alerts: int, skipped: str | None) -> Response:
+    told: dict[str, object] = {"id": taken.id, "alerts": alerts if taken.is_new else 0}
+    if not taken.is_new:
+        told["repeated"] = True
+    elif skipped:
+        told["skipped"] = skipped
+    log.info("alerts.taken", id=taken.id, alerts=told["alerts"], repeated=not taken.is_new, skipped=skipped)
+    return JSONResponse(told, status_code=202)
+
+
 def _deploys(
-    door: _Door, note_deploy: NoteDeploy, services: Services, clock: Callable[[], datetime]
+    door: AlertDoor, note_deploy: NoteDeploy, services: Services, clock: Callable[[], datetime]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def deploys(request: Request) -> Response:
-        refused = door.refusal(request)
-        if refused is not None:
-            return refused
-        body = await whole_body(request, limit_bytes=MAX_DEPLOY_BYTES)
+        body = await door.body_of(request, limit_bytes=MAX_DEPLOY_BYTES)
+        if isinstance(body, Response):
+            return body
         deploy = _deploy_of(body, services, clock())
         if isinstance(deploy, str):
-            return _error(400, deploy)
+            return refusal(400, deploy)
         try:
             await note_deploy(deploy)
         except BotError as error:
             log.error("deploys.not_saved", reason=str(error))
-            return _error(503, "The deployment could not be saved; send it again in a minute.", retry_after_s=60)
-        return JSONResponse({"id": _digest(body)}, status_code=202)
+            return refusal(503, "The deployment could not be saved; send it again in a minute.", retry_after_s=AGAIN_S)
+        log.info("deploys.taken", service=deploy.service, environment=deploy.environment, revision=deploy.revision)
+        told = {"id": _digest(body), "service": deploy.service, "environment": deploy.environment}
+        return JSONResponse({**told, "revision": deploy.revision}, status_code=202)
 
     return deploys
 
 
-class _Door:
-    """Checks the token in constant time, and how many calls came within the last minute."""
-
-    def __init__(self, token: str, clock: Callable[[], datetime], per_minute: int) -> None:
-        self._token = token.encode()
-        self._clock = clock
-        self._per_minute = per_minute
-        self._calls: deque[datetime] = deque()
-
-    def refusal(self, request: Request) -> Response | None:
-        """The response to a caller who may not come in now."""
-        scheme, _, told = request.headers.get("authorization", "").partition(" ")
-        given = told.strip() if scheme.lower() == "bearer" else request.query_params.get("token", "")
-        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token):
-            return _error(
-                401, "The token is missing or wrong; send `Authorization: Bearer TOKEN` with that of [alerts]."
-            )
-        now = self._clock()
-        while self._calls and now - self._calls[0] >= timedelta(minutes=1):
-            self._calls.popleft()
-        if len(self._calls) >= self._per_minute:
-            wait_s = 60 - int((now - self._calls[0]).total_seconds())
-            return _error(429, f"More than {self._per_minute} calls came within a minute; send it again later.", wait_s)
-        self._calls.append(now)
-        return None
-
-
-class _Seen:
-    """The ids of the bodies that were taken within the window, which spares reading a repeat."""
-
-    def __init__(self, clock: Callable[[], datetime], window: timedelta) -> None:
-        self._clock = clock
-        self._window = window
-        self._ids: OrderedDict[str, datetime] = OrderedDict()
-        self._locks: dict[str, asyncio.Lock] = {f"{n:x}": asyncio.Lock() for n in range(16)}
-
-    def lock(self, identity: str) -> asyncio.Lock:
-        return self._locks[identity[0]]
-
-    def has(self, identity: str) -> bool:
-        taken = self._ids.get(identity)
-        return taken is not None and self._clock() - taken < self._window
-
-    def add(self, identity: str) -> None:
-        self._ids.pop(identity, None)
-        self._ids[identity] = self._clock()
-        while len(self._ids) > MAX_REMEMBERED:
-            self._ids.popitem(last=False)
+async def _tell_confirmation(request: Request, body: bytes, confirm: Confirm) -> None:
+    """SNS begins to deliver once somebody has opened an address. The bot opens none that it is sent; it is passed on to
+    people, and only when it leads to SNS itself."""
+    if request.headers.get("x-amz-sns-message-type") != "SubscriptionConfirmation":
+        return
+    try:
+        told = json.loads(body)
+        address, topic = str(told["SubscribeURL"]), _text(told, "TopicArn")
+        parts = urlsplit(address)
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return
+    if parts.scheme == "https" and _SNS_HOST.fullmatch(parts.netloc) and len(address) < 2_000 and address.isprintable():
+        await confirm(topic, address)
 
 
 def _identity(request: Request, body: bytes) -> str:
-    """The same for every delivery of the same body: by the sender's id of it, else by what it holds."""
-    given = next((value for name in _DELIVERY_HEADERS if (value := request.headers.get(name))), None)
-    return _digest(f"id:{given}".encode("utf-8", "surrogateescape") if given else body)
+    """The same for every delivery of the same body; two bodies that are equal count as two where the sender names them
+    differently, and two that differ never count as one."""
+    given = next((value for name in _DELIVERY_HEADERS if (value := request.headers.get(name))), "")
+    return _digest(given.encode("utf-8", "surrogateescape") + b"\n" + body)
 
 
 def _digest(content: bytes) -> str:
@@ -214,8 +194,3 @@ def _deploy_of(body: bytes, services: Services, now: datetime) -> Deploy | str:
 def _text(value: Mapping[str, object], key: str) -> str:
     told = value.get(key)
     return "".join(c for c in told if c.isprintable()).strip()[:200] if isinstance(told, str) else ""
-
-
-def _error(status: int, sentence: str, retry_after_s: int | None = None) -> Response:
-    headers = {"Retry-After": str(max(1, retry_after_s))} if retry_after_s is not None else None
-    return JSONResponse({"error": sentence}, status_code=status, headers=headers)

@@ -212,7 +212,7 @@ def _place(citation: Citation, place: str) -> Html:
 
 
 def _feedback(post: Post, reader: Reader, vote: Vote | None) -> Html | None:
-    if not post.author.is_bot or not post.final or post.kind in ("private", "error"):
+    if not post.author.is_bot or not post.final or post.kind in ("private", "error", "message"):
         return None
     buttons = [
         el(

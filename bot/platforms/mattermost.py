@@ -22,6 +22,7 @@ from bot.platforms.mattermost_failures import Refused
 from bot.platforms.mattermost_messages import NAME, Own, is_gone, message_of, own_part, post_of
 from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Answered, Conditions, Replies
 from bot.platforms.mattermost_rest import MattermostRest
+from bot.platforms.mattermost_roots import Roots
 from bot.platforms.mattermost_socket import Event, MattermostSocket, Missed, Timing, probe
 from bot.ports import PlatformState, Receive, ReplyStream
 from bot.types import Author, Command, Diagnosis, FeedbackGiven, Message, MessageEvent, Reply, ThreadRef, Vote
@@ -85,6 +86,7 @@ class MattermostPlatform:
             self.rest, self._known, buttons=self._buttons if options.callback_url else None, clock=clock,
             monotonic=timing.monotonic,
         )  # fmt: skip
+        self._roots = Roots(self.rest, self._known, clock=clock)
         self._commands = CommandReplies(self.rest, self._replies, state, self._known, clock=clock)
         self._directory = Directory(self.rest, options.url, options.teams, monotonic=timing.monotonic)
         self._socket = MattermostSocket(
@@ -251,6 +253,17 @@ class MattermostPlatform:
     async def post(self, reply: Reply) -> str:
         await self._ready()
         return await self._replies.post(reply)
+
+    async def open_thread(
+        self, channel_id: str, markdown: str, *, delivery_id: str, since: datetime | None
+    ) -> ThreadRef:
+        await self._ready()
+        post_id = await self._roots.open(channel_id, markdown, delivery_id, since)
+        return ThreadRef(platform=NAME, channel_id=channel_id, root_id=post_id)
+
+    async def message_person(self, user_id: str, markdown: str, *, delivery_id: str, since: datetime | None) -> str:
+        await self._ready()
+        return await self._roots.message(user_id, markdown, delivery_id, since)
 
     async def edit(self, post_id: str, reply: Reply) -> None:
         await self._ready()

@@ -3,6 +3,7 @@
 slack_intake   what comes in: messages, reactions, buttons, commands, saved before they are acknowledged
 slack_messages, slack_text    a Slack message as bot.types.Message
 slack_posts, slack_stream     the bot's own posts, found again and never doubled; replies that grow
+slack_roots    posts that open threads, and direct messages
 slack_format, slack_mrkdwn    Markdown within Slack's limits
 slack_commands                answers to slash commands
 slack_socket, slack_watch     the connection, and what keeps it alive
@@ -38,18 +39,18 @@ from bot.platforms.slack_intake import SlackIntake
 from bot.platforms.slack_messages import NAME, SlackMessages, is_own, moment_of
 from bot.platforms.slack_posts import OwnPost, SlackPosts, complete, reply_payload
 from bot.platforms.slack_reading import SlackReading
+from bot.platforms.slack_roots import SlackRoots
 from bot.platforms.slack_socket import SlackSocket, build_app
 from bot.platforms.slack_stream import EditPace, NativeStreams, SlackStream
 from bot.platforms.slack_text import own_text
 from bot.platforms.slack_watch import Health, SlackTiming, SlackWatch
 from bot.ports import PlatformState, Receive, ReplyStream
-from bot.types import Author, Command, Diagnosis, FeedbackGiven, Language, Message, Reply, ThreadRef
+from bot.types import Author, Command, Diagnosis, Message, Reply, ThreadRef
+from bot.wording import word
 from knowledge.types import ToolStatus
 
 LOOKED_UP_KEPT = 1_000
 CLOSE_TIMEOUT_S = 5.0
-
-_THANKS: Mapping[Language, str] = {"ko": "의견을 적어 두었습니다.", "en": "Noted, thank you."}
 
 log = structlog.get_logger(__name__)
 
@@ -89,6 +90,9 @@ class SlackPlatform:
         self._api = SlackApi(token=options.bot_token, api_url=options.api_url, retry_pause_s=timing.retry_pause_s)
         self._messages = SlackMessages(self._api)
         self._posts = SlackPosts(self._api, identity=lambda: self._identity, retry_pause_s=timing.retry_pause_s)
+        self._roots = SlackRoots(
+            self._api, self._posts, identity=self._known_identity, clock=clock, retry_pause_s=timing.retry_pause_s
+        )
         self._answers = CommandAnswers(self._api, state, clock=clock)
         self._reading = SlackReading(
             self._api, state, clock=clock, max_age_s=options.catch_up_age.total_seconds(),
@@ -171,6 +175,15 @@ class SlackPlatform:
     async def post(self, reply: Reply) -> str:
         self._reading.took_part(reply.thread)
         return await self._posts.deliver(reply, own=self._looked_up.pop(_key(reply.thread, reply.delivery_id), None))
+
+    async def open_thread(
+        self, channel_id: str, markdown: str, *, delivery_id: str, since: datetime | None
+    ) -> ThreadRef:
+        ts = await self._roots.open(channel_id, markdown, delivery_id, since)
+        return ThreadRef(platform=NAME, channel_id=channel_id, root_id=ts)
+
+    async def message_person(self, user_id: str, markdown: str, *, delivery_id: str, since: datetime | None) -> str:
+        return await self._roots.message(user_id, markdown, delivery_id, since)
 
     async def edit(self, post_id: str, reply: Reply) -> None:
         await self._posts.edit(post_id, reply)
@@ -284,12 +297,14 @@ class SlackPlatform:
             delivery_id=delivery_id or f"{thread.channel_id}:{ts}",
         )
 
-    def _thank(self, body: dict[str, Any], given: FeedbackGiven) -> None:
-        """Tells the voter that the vote was kept; plain buttons show nothing by themselves."""
+    def _thank(self, body: dict[str, Any], kept: bool) -> None:
+        """Tells the voter whether the vote was kept; plain buttons show nothing by themselves."""
         words = str((body.get("message") or {}).get("text") or "")
         url = str(body.get("response_url") or "")
         if url:
-            task = asyncio.create_task(self._say_thanks(url, _THANKS[language_of(words)]))
+            task = asyncio.create_task(
+                self._say_thanks(url, word("vote_thanks" if kept else "vote_unknown", language_of(words)))
+            )
             self._courtesies.add(task)
             task.add_done_callback(self._courtesies.discard)
 

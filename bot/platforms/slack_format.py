@@ -55,7 +55,7 @@ def parts_of(reply: Reply) -> list[Part]:
     """The messages that a reply takes, at least one."""
     language = reply.language or language_of(reply.markdown)
     texts = split_markdown(full_markdown(reply, language=language), PART_CHARS, measure=_escaped_chars) or ["…"]
-    votes = reply.final and reply.kind != "error"
+    votes = reply.final and reply.kind in ("answer", "refusal")
     last = len(texts) - 1
     return [
         Part(markdown=text, vote_on=reply.delivery_id if votes and number == last else None, language=language)

@@ -174,7 +174,7 @@ class SlackPosts:
         thread = place.thread
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                answer = await self._in_accepted_form(
+                answer = await self.in_accepted_form(
                     "chat_postMessage", part, patience=patience, channel=thread.channel_id, thread_ts=thread.root_id,
                     metadata=place.metadata(), unfurl_links=False, unfurl_media=False,
                 )  # fmt: skip
@@ -191,14 +191,14 @@ class SlackPosts:
     async def _update(self, ts: str, part: Part, place: _Place, *, patience: Patience = "repeat") -> None:
         arguments = {"channel": place.thread.channel_id, "ts": ts, "metadata": place.metadata()}
         try:
-            await self._in_accepted_form("chat_update", part, patience=patience, **arguments)
+            await self.in_accepted_form("chat_update", part, patience=patience, **arguments)
         except SlackRefusal as error:
             if "streaming" not in error.code:
                 raise
             await self.stop_stream(place.thread, ts)
-            await self._in_accepted_form("chat_update", part, patience=patience, **arguments)
+            await self.in_accepted_form("chat_update", part, patience=patience, **arguments)
 
-    async def _in_accepted_form(self, method: str, part: Part, *, patience: Patience, **arguments: Any) -> Any:
+    async def in_accepted_form(self, method: str, part: Part, *, patience: Patience, **arguments: Any) -> Any:
         """Sends a part in the richest form that Slack takes."""
         for form in FORMS:
             try:

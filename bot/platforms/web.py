@@ -17,7 +17,7 @@ from bot.platforms.web_events import ChangeLog
 from bot.ports import Receive, ReplyStream
 from bot.store import Store
 from bot.types import Author, Command, Diagnosis, FeedbackGiven, Message, Reply, ThreadRef, Vote
-from bot.web_posts import Post, WebPosts
+from bot.web_posts import GENERAL, Post, WebPosts
 from knowledge.masking import mask
 from knowledge.types import ToolStatus
 
@@ -76,6 +76,25 @@ class WebPlatform:
         post_id = await self._store.in_thread(self.posts.add_reply, reply, self.bot)
         self._changed(reply.thread, post_id)
         return post_id
+
+    async def open_thread(
+        self, channel_id: str, markdown: str, *, delivery_id: str, since: datetime | None
+    ) -> ThreadRef:
+        if await self._store.in_thread(self.posts.channel, channel_id) is None:
+            raise PlatformError(f"The web page has no channel {channel_id}; its address shows the id: /c/ID.")
+        post = await self._store.in_thread(
+            self.posts.open_root, channel_id, self.bot, markdown, delivery_id=delivery_id
+        )
+        self._changed(post.thread, post.id)
+        return post.thread
+
+    async def message_person(self, user_id: str, markdown: str, *, delivery_id: str, since: datetime | None) -> str:
+        """In the channel that is always there, as a thread that this person alone sees."""
+        post = await self._store.in_thread(
+            self.posts.open_root, GENERAL, self.bot, markdown, delivery_id=delivery_id, private_to=user_id
+        )
+        self._changed(post.thread, post.id)
+        return post.id
 
     async def edit(self, post_id: str, reply: Reply) -> None:
         if not await self._store.in_thread(self.posts.change_reply, post_id, reply, edited=True):
@@ -273,5 +292,7 @@ def mention_pattern(bot_name: str) -> re.Pattern[str]:
 def without_mention(text: str, pattern: re.Pattern[str]) -> str:
     """`text` as a question: mentions of the bot taken out, with a particle of address ("@haechi야") and the comma
     or colon that separates them from the rest."""
-    mention = re.compile(rf"(?:{pattern.pattern})(?:(?:야|아|님|씨)(?![가-힣]))?", pattern.flags)
-    return re.sub(r"[ \t]{2,}", " ", mention.sub(" ", text)).strip(" \t\n,:")
+    mention = re.compile(
+        rf"(?<![ \t])[ \t]*+(?:{pattern.pattern})(?:(?:야|아|님|씨)(?![가-힣]))?[ \t]*", pattern.flags
+    )  # the blanks around it go with it; those elsewhere are the indentation of code
+    return mention.sub(" ", text).strip(" \t\n,:")

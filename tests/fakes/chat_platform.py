@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bot.errors import PlatformError
+from bot.errors import PlatformError, Unreachable
 from bot.ports import Receive, ReplyStream
 from bot.types import (
     Attachment,
@@ -42,6 +42,8 @@ class FakePlatform:
         self.name = name
         self.bot = Author(id="bot:haechi", display_name="haechi", is_bot=True)
         self.posts: list[FakePost] = []
+        self.roots: list[FakePost] = []  # posts that opened threads of their own, direct messages among them
+        self.channels = {"general"}
         self.private: list[tuple[str, str]] = []
         self.progress: dict[str, list[str]] = {}  # post id -> what it said, one after the other
         self.reactions: list[tuple[str, str]] = []
@@ -159,8 +161,26 @@ class FakePlatform:
         self._threads[reply.thread].append(post)
         return post.id
 
+    async def open_thread(
+        self, channel_id: str, markdown: str, *, delivery_id: str, since: datetime | None
+    ) -> ThreadRef:
+        self._raise_next()
+        if channel_id not in self.channels:
+            raise PlatformError(f"There is no channel {channel_id}.")
+        if self.failing:
+            raise Unreachable("The platform does not answer.")
+        return self._opened(channel_id, markdown, delivery_id, since).reply.thread
+
+    async def message_person(self, user_id: str, markdown: str, *, delivery_id: str, since: datetime | None) -> str:
+        self._raise_next()
+        if not user_id:
+            raise PlatformError("There is no such person.")
+        if self.failing:
+            raise Unreachable("The platform does not answer.")
+        return self._opened(f"direct:{user_id}", markdown, delivery_id, since).id
+
     async def edit(self, post_id: str, reply: Reply) -> None:
-        found = [post for post in self.posts if post.id == post_id]
+        found = [post for post in (*self.posts, *self.roots) if post.id == post_id]
         if not found or self.failing:
             raise PlatformError(f"There is no post {post_id}.")
         found[0].reply = reply
@@ -209,6 +229,21 @@ class FakePlatform:
         self._closed.set()
 
     # --- inside ---
+
+    def _opened(self, channel_id: str, markdown: str, delivery_id: str, since: datetime | None) -> FakePost:
+        """A new root, or the one of this delivery; without `since` nothing is looked up, as on real platforms."""
+        for post in self.roots:
+            if since is not None and (post.reply.thread.channel_id, post.reply.delivery_id) == (channel_id, delivery_id):
+                return post
+        post_id = self._new_id()
+        thread = ThreadRef(platform=self.name, channel_id=channel_id, root_id=post_id)
+        reply = Reply(
+            thread=thread, markdown=markdown, citations=(), delivery_id=delivery_id, final=True, kind="notice"
+        )
+        post = FakePost(post_id, reply, datetime.now(UTC))
+        self.roots.append(post)
+        self._threads[thread] = [post]
+        return post
 
     def _finals(self, thread: ThreadRef, delivery_id: str) -> Iterator[FakePost]:
         for post in self.posts:
