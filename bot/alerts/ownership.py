@@ -19,6 +19,7 @@ _CDN_SCRIPT = re.compile(
 )
 _JVM = re.compile(r"\.(?:java|kts?|scala|groovy|clj)$|\.$")
 _JVM_ELSEWHERE = (
+    "_COROUTINE/",
     "java/",
     "javax/",
     "jakarta/",

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 from bot.alerts.alert import Alert, Trace
 from bot.alerts.fingerprint import fingerprint, main_trace
-from bot.alerts.log_text import read_streams
+from bot.alerts.log_text import read_streams, unescaped
 from bot.alerts.payloads import alertmanager, monitors, on_call, pipelines, records, sentry
 from bot.alerts.payloads.told import Told, severity_of
 from bot.alerts.posts import read_text
@@ -210,7 +210,8 @@ def _masked(value: Any, key: str = "", depth: int = 0) -> Any:
 
 
 def _alert(told: Told, services: Services, posted_at: datetime, *, raw: str, fallback: Service | None = None) -> Alert:
-    streams = read_streams(told.text)
+    plain = mask(unescaped(told.text))
+    streams = read_streams(plain)
     traces = tuple(_owned(trace, told.own_files) for stream in streams for trace in read_traces(stream))
     main = main_trace(traces)
     error_class = told.error_class or (main.thrown[0].error_class if main else "") or None

@@ -46,7 +46,10 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
         link = (head["link"] or "").strip(": ")
         in_suppressed = link == "Suppressed" or (in_suppressed and bool(head["gap"]))
         reversed_order = reversed_order or link == "Wrapped by"
-        if not in_suppressed:
+        if link == "Suppressed" and chain and head["class"].endswith("OnAssemblyException"):
+            # Reactor puts the frames of the exception itself below its notes on where the chain was assembled.
+            chain[-1] = thrown(chain[-1].error_class, chain[-1].message, find_frames("\n".join(lines[at:end])))
+        elif not in_suppressed:
             chain.append(thrown(head["class"], "\n".join(message), find_frames("\n".join(lines[here + 1 : end]))))
         thread = thread or head["thread"]
         here = end

@@ -15,15 +15,18 @@ _HEAD = re.compile(
     rf"(?:(?P<class>{_CLASS}(?:Error|Exception|Throwable|NotFound)|(?<=Uncaught ){_CLASS})'?(?:: | with message '))?"
     r"(?P<message>.*?)'? in (?P<place>\S+\.(?:php|phtml|inc)(?::\d+| on line \d+))\s*$"
 )
+_LOGGED_OBJECT = re.compile(
+    rf"\[object\] \((?P<class>{_CLASS})\(code: [^)]{{0,20}}\): (?P<message>.*?) at (?P<place>\S+\.php:\d+)\)"
+)
 _LOGGED = re.compile(
     rf"(?P<class>{_CLASS}(?:Error|Exception))(?:\(code: \d+\))?: (?P<message>.*?) "
-    r"(?:in|at) (?P<place>\S+\.php:\d+)\)?\s*$"
+    r"(?:in|at) (?P<place>\S+\.php:\d+)\)?(?:\"\}.*)?\s*$"
 )
 _ENDINGS = (".php", ".phtml", ".inc")
 _NEXT = re.compile(rf"^Next (?P<class>{_CLASS}): (?P<message>.*) in (?P<place>\S+\.php:\d+)\s*$")
 FRAME = re.compile(r"^\s*#\d+\s|^\[?stacktrace\]?\s*$|^Stack trace:|^\s*thrown in ", re.IGNORECASE)
 _CALL = re.compile(
-    r"^\s*#\d+ (?P<place>\S+\(\d+\)|\[internal function\]|\{main\})(?:: (?P<call>[\w\\{}]+(?:(?:->|::)[\w{}]+)?))?"
+    r"^\s*#\d+ (?P<place>\S+\(\d+\)|\[internal function\]|\{main\})(?:: (?P<call>[\w\\{}]+(?:(?:->|::)[\w\\{}]+)?))?"
 )
 
 
@@ -31,7 +34,7 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
     """A chain that begins at this line."""
     if not any(ending in lines[at] for ending in _ENDINGS):
         return None
-    match = _HEAD.search(lines[at]) or _LOGGED.search(lines[at])
+    match = _HEAD.search(lines[at]) or _LOGGED_OBJECT.search(lines[at]) or _LOGGED.search(lines[at])
     if match is None:
         return None
     printed: list[Thrown] = []
@@ -39,7 +42,7 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
     while match is not None:
         end = run_of(lines, here + 1, FRAME, gaps=1)
         name = (match["class"] or "PHP error").lstrip("\\")
-        printed.append(thrown(name, match["message"], _frames(match["place"], lines[here + 1 : end], find_frames)))
+        printed.append(thrown(name, match["message"].replace('\\"', '"'), _frames(match["place"], lines[here + 1 : end], find_frames)))
         here = end
         following = next_filled(lines, here)
         match = _NEXT.match(lines[following]) if following is not None else None
@@ -62,11 +65,16 @@ def _frames(place: str, lines: Sequence[str], find_frames: FindFrames) -> list[T
         elif call["place"] != "{main}":
             symbols.pop()  # an internal function calls back: the place is unknown
     symbols += [None] * len(places)
-    return [replace(frame, symbol=symbol) for frame, symbol in zip(places, symbols, strict=False)]
+    found: dict[tuple[str, int | None], TraceFrame] = {}
+    for frame, symbol in zip(places, symbols, strict=False):
+        # The place of an internal function, or of a handler, is that of the function which called it.
+        before = found.get((frame.file, frame.line))
+        found[(frame.file, frame.line)] = replace(frame, symbol=symbol or (before.symbol if before else None))
+    return list(found.values())
 
 
 def _symbol(call: str | None) -> str | None:
     """App\\Order->pay as Order.pay."""
     if not call or "{closure" in call or call in ("require", "include", "require_once", "include_once"):
         return None
-    return re.sub(r"->|::", ".", call.rsplit("\\", 1)[-1])
+    return re.sub(r"->|::", ".", call.rpartition("\\")[2])

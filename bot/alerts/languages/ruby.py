@@ -9,14 +9,15 @@ from bot.alerts.alert import Thrown
 from bot.alerts.languages.printed import FindFrames, Printed, next_filled, run_of, thrown
 
 _FILE = r"[^\s:]+\.(?:rb|rake|ru|erb|haml|slim)"
+_LOG = r"(?:.{0,160}?\b(?:WARN|ERROR|FATAL|INFO)\b[\s:-]+)?"
 _HEAD = re.compile(
     rf"^(?P<place>{_FILE}:\d+):in [`'](?P<symbol>[^'`]+)': (?P<message>.*) \((?P<class>[A-Z][\w:]*)\)\s*$"
 )
 _LOGGED = re.compile(
-    r"^(?P<class>[A-Z]\w*+(?:::[A-Z]\w*+)++|[A-Z]\w*(?:Error|Exception|NotFound|Invalid))(?::\s"
+    rf"^{_LOG}(?P<class>[A-Z]\w*+(?:::[A-Z]\w*+)++|[A-Z]\w*(?:Error|Exception|NotFound|Invalid))(?::\s"
     r"| \()(?P<message>.*?)\)?:?\s*$"
 )
-FRAME = re.compile(rf"^\s*(?:\d+:\s+)?(?:from\s+)?{_FILE}:\d+(?::in [`'].*)?\s*$")
+FRAME = re.compile(rf"^{_LOG}\s*(?:\d+:\s+)?(?:from\s+)?{_FILE}:\d+(?::in [`'][^'`]*')?\s*$")
 
 
 def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | None:

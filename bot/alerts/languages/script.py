@@ -9,14 +9,14 @@ from bot.alerts.alert import Thrown
 from bot.alerts.languages.printed import FindFrames, Printed, first_frame, thrown
 
 _HEAD = re.compile(
-    r"^(?:Uncaught\s+|Unhandled(?:Promise)?\s?Rejection\w*:?\s+|\[?Error\]?:?\s+(?=\w+Error:))?(?:\(in promise\)\s+)?"
+    r"^(?:error:\s+)?(?:Uncaught\s+|Unhandled(?:Promise)?\s?Rejection\w*:?\s+|\[?Error\]?:?\s+(?=\w+Error:))?(?:\(in promise\)\s+)?"
     r"(?P<link>\s*(?:\[cause\]|Caused by):\s+)?(?P<class>(?:[A-Z]\w*)?(?:Error|Exception|Rejection|Warning|Fault)\w*)"
     r"(?: \[[\w-]+\])?(?::\s(?P<message>.*?))?(?:\s*\{)?$"
 )
 _OTHER_HEAD = re.compile(r"^(?P<class>[A-Z][\w$]*(?:\.[A-Z][\w$]*)*): (?P<message>.*)$")
 FRAME = re.compile(
     r"^\s*at\s\S.*:\d+(?::\d+)?\)?(?:\s*\{)?\s*$"
-    r"|^\s*[\w$.<>/\[\]*]*@\S+:\d+(?::\d+)?\s*$"
+    r"|^\s*[\w$.<>/\[\]*]*(?:(?:global|module|eval) code)?@(?:\S+:\d+(?::\d+)?|\[native code\])\s*$"
     r"|^\s*at (?:async |new )*[\w.$<>\[\] ]+ \((?:<anonymous>|native|index \d+)\)\s*$"
 )
 

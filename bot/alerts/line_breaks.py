@@ -1,0 +1,99 @@
+"""Line breaks of traces as they were printed: taken out where a width put them in, put in where they were lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_LEAST_WIDTH = 60
+_POST_WIDTH = 500  # from here on a width is that of a post, and one full line is enough to tell
+_LEAST_STARTS = 2  # of frames in one line, from which on its line breaks were lost
+MAX_FLAT_CHARS = 120_000
+
+_FRAME_START = re.compile(
+    r"^\s*(?:at\s|File \"|#\d+\s|\.\.\. \d+|Caused by|Suppressed|from\s+\S+:\d+|Traceback \(|--- |---> |goroutine |created by "
+    r"|\d+:\s|During handling|The above|\(Coroutine boundary|Wrapped by|Next |thrown in |\S+@\S+:\d+)"
+)
+# Where the next printed line of a trace begins within a line.
+_LOST = re.compile(
+    r"[ \t]+(?="
+    r"at\s+(?:[\w.@-]+/{1,2})*(?:[\w$<>`|+-]+\.)+[\w$<>`\[\],|-]+\("  # a dotted function
+    r"|at\s+(?:async\s+|new\s+)?[\w$.<>\[\] *#]{0,100}\(?(?:file:|https?:|webpack|/|\./|node:|<anonymous>\)|[A-Za-z]:\\)"
+    r"|Caused by: |Suppressed: |Wrapped by: |\.\.\. \d+ (?:more|common frames)"
+    r"|File \"[^\"\s]{1,300}\", line \d|Traceback \(most recent|During handling of the above|The above exception was"
+    r"|from \S{1,300}\.rb:\d+:in|#\d+ (?:\S{1,300}\(\d+\)|\[internal function\]|\{main\})|thrown in /|Stack trace: "
+    r"|---> |--- End of |goroutine \d+ \[|created by \S+|stack backtrace:|\d+:\s+[\w<][\w:<>{}, ]{0,200} at \S+\.rs:\d+"
+    r"|[\w$./<>*]{0,80}@https?://\S+:\d+:\d+"
+    r")"
+)
+_PYTHON_PLACE = re.compile(r"(File \"[^\"\n]+\", line \d+(?:, in [\w<>.]+)?)[ \t]+(?=\S)")
+_PYTHON_END = re.compile(
+    r"[ \t]+(?=(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*(?:Error|Exception|Warning|Timeout|Interrupt|Exit|DoesNotExist|NotFound"
+    r"|Failure)(?:: |\s*$))"
+)
+_GO_PLACE = re.compile(r"[ \t]+(/\S+\.go:\d+(?: \+0x[0-9a-f]+)?)(?:[ \t]+(?=\S)|$)")
+_CAUSE_BEHIND_FRAME = re.compile(r"(?<=\))[ \t]+(?=(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b)")
+_UNFINISHED = re.compile(
+    r"^\s*at$"
+    r"|^\s*at [\w.$<>/@`\[\]|+-]+(?:\([^()]*)?$"  # no closing bracket yet
+    r"|^\s*at (?:async )?[\w.$<>\[\] ]+ \([^()]*$"
+    r"|^\s*at [\w.$<>`\[\]|,+]+\([^()]*\) (?:in(?: \S*)?)?$"
+    r"|^\s*File \"[^\"\n]*$|^\s*File \"[^\"\n]+\", ?(?:line(?: \d+,?(?: in)?)?)?$"
+)
+
+
+def without_hard_wraps(lines: Sequence[str]) -> list[str]:
+    """Lines joined that a fixed width cut: they are exactly as long as the longest one."""
+    width = max((len(line) for line in lines), default=0)
+    full = sum(len(line) == width for line in lines[:-1])
+    if width < _LEAST_WIDTH or full < (1 if width >= _POST_WIDTH else 2):
+        return list(lines)
+    joined: list[str] = []
+    goes_on = False
+    for line in lines:
+        if goes_on and not _FRAME_START.match(line):
+            joined[-1] += line
+        else:
+            joined.append(line)
+        goes_on = len(line) == width
+    return joined
+
+
+def without_word_wraps(lines: Sequence[str]) -> list[str]:
+    """Lines with the ends of frames joined that were cut off at a blank, or within a word by a width."""
+    joined: list[str] = []
+    for line in lines:
+        if joined and line.strip() and _UNFINISHED.match(joined[-1]) and not _FRAME_START.match(line):
+            at_word = joined[-1].endswith(("at", "in", ",", "line", " ")) or line.lstrip().startswith("(")
+            joined[-1] = joined[-1].rstrip() + (" " if at_word else "") + line.strip()
+        else:
+            joined.append(line)
+    return joined
+
+
+def with_line_breaks(line: str) -> list[str]:
+    """The printed lines of a line that holds several frames; any other line as it is."""
+    if len(line) < _LEAST_WIDTH or len(line) > MAX_FLAT_CHARS:
+        return [line]
+    starts = len(_LOST.findall(line)) + len(_GO_PLACE.findall(line))
+    if starts < _LEAST_STARTS:
+        return [line]
+    line = _LOST.sub("\n", line)
+    line = _CAUSE_BEHIND_FRAME.sub("\n", line)
+    if 'File "' in line:
+        line = _python_lines(line)
+    if ".go:" in line:
+        line = _GO_PLACE.sub(r"\n\t\1\n", line)
+    return [piece.rstrip() for piece in line.split("\n") if piece.strip()]
+
+
+def _python_lines(text: str) -> str:
+    """Source lines below their frames, and the exception below the last source line."""
+    lines = []
+    for line in text.split("\n"):
+        place, separator, rest = _PYTHON_PLACE.sub(r"\1\n    ", line, count=1).partition("\n")
+        lines.append(f"  {place}" if place.startswith("File ") else place)
+        if separator:
+            source = _PYTHON_END.sub("\n", f" {rest}", count=1)
+            lines += [source.lstrip("\n") if source.startswith("\n") else source]
+    return "\n".join(lines)
