@@ -57,7 +57,7 @@ def _on_signal(stopping: asyncio.Event, announce: Callable[[str], None]) -> None
 async def _run_services(services: Services, stopping: asyncio.Event, announce: Callable[[str], None]) -> None:
     settings = services.settings
     chat = build_chat(services, clock=utc_now, new_id=new_id)
-    services.readiness.platform_states = services.operations.platform_states = lambda: states_of(chat.runners)
+    services.readiness.platform_states = lambda: states_of(chat.runners)
     operators = build_operator_routes(services, chat)
     chat.machine_routes = (*chat.machine_routes, *operators.routes)
     try:

@@ -15,6 +15,7 @@ from rich.text import Text as RichText
 
 from bot.terminal_text import one_line, printable
 from bot.types import Language
+from bot.wording import ago
 
 if TYPE_CHECKING:
     from bot.readiness import Check
@@ -162,8 +163,6 @@ def print_status(form: Form) -> None:
     out = console()
     now = datetime.now(UTC)
     for item in form["sources"]:
-        from bot.wording import ago
-
         last = ago(datetime.fromisoformat(item["last_sync"]), now, "en") if item["last_sync"] else "never"
         revision = f", revision {item['revision'][:10]}" if item["revision"] else ""
         out.print(Text(f"{item['source']}  {item['title']}", style="bold"))
@@ -182,9 +181,29 @@ def print_status(form: Form) -> None:
             out.print(Text(f"  in {count} files: {reason}", style="dim"))
         for failed in item["failed"]:
             out.print(Text(f"  failed: {one_line(failed['document'])}: {one_line(failed['reason'])}", style="red"))
-    for tool in (*form["tools"], *form.get("platforms", ())):
+    for tool in (*form["tools"], *form["platforms"]):
         style = {"ok": "green", "degraded": "yellow"}.get(tool["state"], "red")
-        out.print(Text(f"{tool['name']}: {tool['state']}  {tool['detail']}", style=style))
+        out.print(Text(f"{tool['name']}: {tool['state']}{_since(tool, now)}  {one_line(tool['detail'])}", style=style))
+    for name, nightly in form["nightly"].items():
+        out.print(Text(f"{name}: {nightly['when']}, next at {nightly['next']}", style="dim"))
+    print_backup(form["last_backup"], now)
+    if not form["running"]:
+        out.print(Text("No bot runs on this data folder now; `haechi run` starts it.", style="dim"))
+
+
+def _since(tool: Form, now: datetime) -> str:
+    """Since when a part is not well; when all is well nobody asks."""
+    if tool["state"] == "ok" or not tool["since"]:
+        return ""
+    return f" since {tool['since']} ({ago(datetime.fromisoformat(tool['since']), now, 'en')})"
+
+
+def print_backup(last: str | None, now: datetime) -> None:
+    """When the last backup was made, and how to make one."""
+    if last is None:
+        console().print(Text("last backup: none yet; `haechi backup FILE` writes one", style="yellow"))
+    else:
+        console().print(Text(f"last backup: {ago(datetime.fromisoformat(last), now, 'en')}, at {last}"))
 
 
 def _print_upkeep(item: Form) -> None:

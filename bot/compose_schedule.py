@@ -46,6 +46,7 @@ class Freshness:
         self._triggers = {source.name: trigger_of(source, self._settings) for source in self._settings.sources}
         self._scheduler = Scheduler(self._entries(), clock=utc_now, chance=random.random)
         services.operations.schedule_states = self.states
+        services.operations.nightly_states = self.nightly_states
         services.queue.on_ended.append(_log_end)
 
     async def run(self) -> None:
@@ -71,6 +72,15 @@ class Freshness:
                 trigger if enabled else None, self._scheduler.next_of(name), self._watched.get(name, "not watched")
             )
             for name, trigger in self._triggers.items()
+        }
+
+    def nightly_states(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is done at night -> when."""
+        return {
+            entry.name: {"when": str(entry.trigger), "next": begins.isoformat(timespec="seconds") if begins else None}
+            for entry in self._scheduler.entries
+            if entry.name not in self._triggers and self._settings.schedule.enabled
+            for begins in [self._scheduler.next_of(entry.name)]
         }
 
     def _entries(self) -> list[Entry]:

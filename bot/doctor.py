@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.compose_models import build_models
+from bot.doctor_index import check_index
 from bot.doctor_platforms import check_platforms
 from bot.errors import ConfigError
 from bot.model_chain import ModelChain
@@ -36,6 +37,7 @@ def examine(config: Path | None) -> Iterator[Check]:
     yield from _check_embedders(settings)
     yield from _check_model(settings)
     yield from check_platforms(settings)
+    yield from check_index(settings)
 
 
 def _check_embedders(settings: Settings) -> Iterator[Check]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Sequence, Set
+from contextlib import closing
 
 from bot.compose_mattermost import build_mattermost
+from bot.compose_platforms import build_channels
 from bot.compose_slack import build_slack
 from bot.errors import BotError
 from bot.ports import ChatPlatform
 from bot.readiness import Check
 from bot.services import utc_now
 from bot.settings import Settings
+from bot.web_posts import GENERAL
 
 
 class _NoState:
@@ -35,15 +39,47 @@ async def _examine(settings: Settings) -> list[Check]:
         build_slack(settings.slack, catch_up=catch_up, state=state, clock=utc_now),
         build_mattermost(settings.mattermost, catch_up=catch_up, state=state, clock=utc_now),
     ]
+    channels = build_channels(settings)
     checks: list[Check] = []
     for platform in platforms:
         if platform is not None:
-            channel_ids = [channel.id for channel in settings.channels if channel.platform == platform.name]
-            checks += await _examined(platform, channel_ids)
-    return checks
+            checks += await _examined(platform, channels.configured_on(platform.name))
+    asked = {platform.name for platform in platforms if platform is not None}
+    return [*checks, *_web_channels(settings, channels.configured_on("web")), *_without_platform(settings, asked)]
 
 
-async def _examined(platform: ChatPlatform, channel_ids: list[str]) -> list[Check]:
+def _web_channels(settings: Settings, channel_ids: Sequence[str]) -> Iterator[Check]:
+    """The page's channels are made on the page; read beside the running bot, whose file it is."""
+    known = {GENERAL}
+    file = settings.data_dir / "bot.sqlite3"
+    if channel_ids and file.exists():
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+            known |= {str(row[0]) for row in connection.execute("SELECT id FROM web_channels")}
+    for channel_id in channel_ids:
+        ok = channel_id in known
+        yield Check(
+            name=f"web channel {channel_id}",
+            ok=ok,
+            detail="a channel of the page" if ok else "the page has no such channel",
+            remedy=""
+            if ok
+            else "correct its id in [[channels]], or make it on the page; its address shows the id: /c/ID",
+        )
+
+
+def _without_platform(settings: Settings, asked: Set[str]) -> Iterator[Check]:
+    """Channels of a platform that is not configured: nobody would ever hear there."""
+    for channel in settings.channels:
+        if channel.platform != "web" and channel.platform not in asked:
+            yield Check(
+                name=f"{channel.platform} channel {channel.id}",
+                ok=False,
+                detail=f"{channel.platform} is not configured, so nothing is heard there",
+                remedy=f"set [{channel.platform}], see docs/{channel.platform}.md, or remove the channel",
+            )
+
+
+async def _examined(platform: ChatPlatform, channel_ids: Sequence[str]) -> list[Check]:
     try:
         findings = await platform.diagnose(channel_ids)
     except BotError as error:

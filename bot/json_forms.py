@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.answering import Outcome
@@ -19,10 +19,10 @@ from knowledge.types import (
     ScoredChunk,
     SourceStatus,
     SyncReport,
-    ToolStatus,
 )
 
 if TYPE_CHECKING:
+    from bot.readiness import Part
     from knowledge.api import CalibrationOutcome
 
 TIMES = ("total", "embed", "dense", "keyword", "rerank")
@@ -93,10 +93,12 @@ def citation_form(citation: Citation) -> dict[str, Any]:
 
 
 def status_form(
-    statuses: Sequence[SourceStatus], tools: Sequence[ToolStatus], platforms: Sequence[ToolStatus] = ()
+    statuses: Sequence[SourceStatus], parts: Sequence[Part], *, last_backup: datetime | None, is_running: bool
 ) -> dict[str, Any]:
-    """`status --json`; `platforms` are those of the running bot."""
+    """`status --json`; platforms, and since when a part has its state, only a running bot knows."""
     return {
+        "running": is_running,
+        "last_backup": None if last_backup is None else last_backup.isoformat(timespec="seconds"),
         "sources": [
             {
                 "source": status.source,
@@ -118,9 +120,14 @@ def status_form(
             }
             for status in statuses
         ],
-        "tools": [{"name": tool.name, "state": tool.state, "detail": tool.detail} for tool in tools],
-        "platforms": [{"name": item.name, "state": item.state, "detail": item.detail} for item in platforms],
+        "tools": [_part_form(part, is_running) for part in parts if part.kind == "tool"],
+        "platforms": [_part_form(part, is_running) for part in parts if part.kind == "platform"],
     }
+
+
+def _part_form(part: Part, is_running: bool) -> dict[str, Any]:
+    since = part.since.isoformat(timespec="seconds") if is_running else None
+    return {"name": part.name, "state": part.state, "detail": part.detail, "since": since}
 
 
 def building_form(building: Building | None) -> dict[str, Any] | None:

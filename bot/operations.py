@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 from time import perf_counter
@@ -23,7 +24,7 @@ from bot.errors import BotError
 from bot.jobs import JobQueue
 from bot.model_chain import ModelPool
 from bot.query_log import QueryLog, outcome_name
-from bot.readiness import PlatformStates, no_platforms
+from bot.readiness import Readiness
 from bot.routing import route, search_text
 from bot.tracing import following
 from knowledge.api import Knowledge
@@ -67,8 +68,12 @@ class KnowledgeOperations:
         queue: JobQueue,
         source_names: tuple[str, ...],
         default_top_k: int,
+        readiness: Readiness,
+        last_backup_at: Callable[[], datetime | None],
         new_id: Callable[[], str],
     ) -> None:
+        self._readiness = readiness
+        self._last_backup_at = last_backup_at
         self._new_id = new_id
         self._knowledge = knowledge
         self._answering = answering
@@ -77,8 +82,8 @@ class KnowledgeOperations:
         self._source_names = source_names
         self._default_top_k = default_top_k
         self.queue = queue
-        self.platform_states: PlatformStates = no_platforms  # of the running bot; put here when it runs
         self.schedule_states: ScheduleStates = dict  # source -> how it is kept up to date, of the running bot
+        self.nightly_states: ScheduleStates = dict  # what is done at night -> when, of the running bot
         self._methods: Mapping[str, Callable[[Parameters, Report], Awaitable[dict[str, Any]]]] = {
             "search": self._search,
             "ask": self._ask,
@@ -141,8 +146,10 @@ class KnowledgeOperations:
 
     async def _status(self, params: Parameters, report: Report) -> dict[str, Any]:
         statuses = await asyncio.to_thread(self._knowledge.status, scope=self._scope(params))
-        tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
-        form = json_forms.status_form(statuses, tools, await self.platform_states())
+        parts = await self._readiness.parts(fresh=True)
+        backup = await asyncio.to_thread(self._last_backup_at)
+        form = json_forms.status_form(statuses, parts, last_backup=backup, is_running=self._readiness.is_watched)
+        form["nightly"] = dict(self.nightly_states())
         schedule = self.schedule_states()
         for source in form["sources"]:
             source["schedule"] = schedule.get(source["source"])

@@ -80,6 +80,7 @@ class Readiness:
         self._last: tuple[datetime, list[Part]] | None = None
         self._asking = asyncio.Lock()
         self.platform_states: PlatformStates = no_platforms  # of the running bot; put here when it runs
+        self.is_watched = False  # then "since" is when it happened
         self.more_states: list[PlatformStates] = []  # of parts that only a running bot has
 
     async def health(self) -> dict[str, object]:
@@ -112,6 +113,7 @@ class Readiness:
     async def watch(self, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         """Looks again and again, until it is cancelled: so that "since" is when it happened and not when somebody
         asked, and so that the log tells of it."""
+        self.is_watched = True
         while True:
             await self.parts()
             await pause(WATCH_S)

@@ -81,7 +81,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             models = build_models(settings, clock=utc_now)
             try:
                 services = _compose(settings, store, knowledge, persona, models)
-                await asyncio.to_thread(services.maintenance.finish_interrupted_restore)
+                await asyncio.to_thread(services.maintenance.finish_interrupted)
                 await asyncio.to_thread(services.journal.close_open)
                 try:
                     yield services
@@ -156,6 +156,10 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
     )
     journal = JobJournal(store, clock=utc_now)
     queue = JobQueue(partial(_sync, knowledge), journal, clock=utc_now, at_once=settings.schedule.at_once)
+    readiness = Readiness(knowledge=knowledge, models=models, clock=utc_now)
+    maintenance = Maintenance(
+        store=store, knowledge=knowledge, data_dir=settings.data_dir, retention=settings.retention, clock=utc_now
+    )
     operations = KnowledgeOperations(
         knowledge=knowledge,
         answering=answering,
@@ -164,6 +168,8 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         queue=queue,
         source_names=tuple(source.name for source in sources),
         default_top_k=settings.search.top_k,
+        readiness=readiness,
+        last_backup_at=maintenance.last_backup_at,
         new_id=new_id,
     )
     return Services(
@@ -178,10 +184,8 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         operations=operations,
         queue=queue,
         journal=journal,
-        maintenance=Maintenance(
-            store=store, knowledge=knowledge, data_dir=settings.data_dir, retention=settings.retention, clock=utc_now
-        ),
-        readiness=Readiness(knowledge=knowledge, models=models, clock=utc_now),
+        maintenance=maintenance,
+        readiness=readiness,
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from bot.doctor_platforms import check_platforms
+from bot.services import utc_now
 from bot.settings import load_settings
+from bot.store import Store
 from tests.emulators.mattermost import MattermostEmulator
 
 
@@ -43,3 +45,34 @@ def test_without_platforms_nothing_is_asked(tmp_path):
         'data_dir = "data"\n[[sources]]\nname = "rules"\nkind = "documents"\npath = "docs"\n', encoding="utf-8"
     )
     assert list(check_platforms(load_settings(tmp_path / "haechi.toml"))) == []
+
+
+def configured(tmp_path, more: str):
+    (tmp_path / "docs").mkdir()
+    text = f'data_dir = "data"\n[[sources]]\nname = "rules"\nkind = "documents"\npath = "docs"\n{more}'
+    (tmp_path / "haechi.toml").write_text(text, encoding="utf-8")
+    return load_settings(tmp_path / "haechi.toml")
+
+
+def test_channels_of_the_page_are_looked_up_where_the_page_keeps_them(tmp_path):
+    settings = configured(
+        tmp_path, "".join(f'[[channels]]\nplatform = "web"\nid = "{name}"\n' for name in ("general", "legal", "typo"))
+    )
+    (tmp_path / "data").mkdir()
+    store = Store.open(tmp_path / "data" / "bot.sqlite3", clock=utc_now)
+    with store.transaction() as connection:
+        connection.execute("INSERT INTO web_channels VALUES ('legal', 'Legal', '2026-03-02T00:00:00Z')")
+    checks = list(check_platforms(settings))  # beside the bot, which has the file open
+    store.close()
+    assert [(check.name, check.ok) for check in checks] == [
+        ("web channel general", True),
+        ("web channel legal", True),
+        ("web channel typo", False),
+    ]
+    assert "/c/ID" in checks[2].remedy
+
+
+def test_a_channel_of_a_platform_that_is_not_configured_is_a_problem(tmp_path):
+    (check,) = check_platforms(configured(tmp_path, '[[channels]]\nplatform = "slack"\nid = "C1"\n'))
+    assert not check.ok
+    assert "docs/slack.md" in check.remedy

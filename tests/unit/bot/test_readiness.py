@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+import structlog
+
 from bot.model_chain import ModelPool
 from bot.readiness import HEALTH_TTL_S, Readiness, check_machine
 from knowledge.types import ToolStatus
@@ -58,6 +63,51 @@ async def test_tools_are_not_asked_at_every_look():
     clock.advance(HEALTH_TTL_S + 1)
     await readiness.health()
     assert tools.asked == 2
+
+
+async def test_since_is_when_it_happened_and_not_when_somebody_asked():
+    clock, tools = Clock(), Tools(catalog="ok", chroma="ok")
+    readiness = Readiness(knowledge=tools, models=ModelPool(), clock=clock)
+    began, looks, broke = clock(), 0, None
+
+    async def pause(seconds):
+        nonlocal looks, broke
+        looks += 1
+        clock.advance(seconds)
+        if looks == 2:
+            tools.states["chroma"], broke = "down", clock()
+        if looks == 5:
+            raise asyncio.CancelledError
+
+    with structlog.testing.capture_logs() as lines, pytest.raises(asyncio.CancelledError):
+        await readiness.watch(pause)
+    parts = {part.name: (part.state, part.since) for part in await readiness.parts()}
+    assert parts == {"catalog": ("ok", began), "chroma": ("down", broke)}
+    assert readiness.is_watched
+    told = [(line["part"], line["state"], line["before"]) for line in lines if line["event"] == "part.changed"]
+    assert told == [("chroma", "down", "ok")]
+
+
+async def test_who_needs_to_know_now_gets_a_fresh_look():
+    tools = Tools(catalog="ok")
+    readiness = Readiness(knowledge=tools, models=ModelPool(), clock=Clock())
+    await readiness.parts()
+    tools.states["catalog"] = "down"
+    assert (await readiness.ready())["status"] == "ok"
+    assert [part.state for part in await readiness.parts(fresh=True)] == ["down"]
+    assert (await readiness.ready())["status"] == "down"
+
+
+async def test_parts_that_only_a_running_bot_has_are_asked_too():
+    readiness = Readiness(knowledge=Tools(catalog="ok"), models=ModelPool(), clock=Clock())
+
+    async def sources():
+        return [ToolStatus(name="source:rules", state="degraded", detail="not a folder", checked_at=Clock()())]
+
+    readiness.more_states.append(sources)
+    assert (await readiness.health())["status"] == "degraded"
+    parts = (await readiness.ready())["parts"]
+    assert ("source:rules", "degraded", "not a folder") in [(p["name"], p["state"], p["detail"]) for p in parts]
 
 
 def test_a_missing_reader_is_told_with_its_packages_but_is_no_problem(monkeypatch, tmp_path):
