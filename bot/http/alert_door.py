@@ -37,7 +37,7 @@ class AlertDoor:
 
         The body is read before the caller is known only where a signature of it is what proves the caller.
         """
-        signature = request.headers.get(SIGNATURE)
+        signature = _raw(request, SIGNATURE)
         body = await whole_body(request, limit_bytes=limit_bytes) if signature else None
         known = self._is_signed(signature, body) if signature and body is not None else self._knows_token(request)
         if not known:
@@ -56,17 +56,19 @@ class AlertDoor:
         return await whole_body(request, limit_bytes=limit_bytes) if body is None else body
 
     def _knows_token(self, request: Request) -> bool:
-        scheme, _, told = request.headers.get("authorization", "").partition(" ")
-        given = request.query_params.get("token") or request.headers.get("x-gitlab-token", "")
-        if scheme.lower() == "bearer":
+        scheme, _, told = _raw(request, "authorization").partition(b" ")
+        given = request.query_params.get("token", "").encode("utf-8", "surrogateescape")
+        if scheme.lower() == b"bearer":
             given = told.strip()
-        elif scheme.lower() == "basic":
+        elif scheme.lower() == b"basic":
             given = _password(told.strip())
-        return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token)
+        elif "x-gitlab-token" in request.headers:
+            given = _raw(request, "x-gitlab-token")
+        return hmac.compare_digest(given, self._token)
 
-    def _is_signed(self, signature: str, body: bytes) -> bool:
+    def _is_signed(self, signature: bytes, body: bytes) -> bool:
         expected = f"sha256={hmac.new(self._token, body, hashlib.sha256).hexdigest()}"
-        return hmac.compare_digest(signature.encode("utf-8", "surrogateescape"), expected.encode())
+        return hmac.compare_digest(signature, expected.encode())
 
     def _wait_s(self) -> int | None:
         """None when there is room for one more call, which is counted; else how long there will be none."""
@@ -87,8 +89,13 @@ def refusal(
     return JSONResponse({"error": sentence}, status_code=status, headers=told)
 
 
-def _password(told: str) -> str:
+def _raw(request: Request, name: str) -> bytes:
+    """A header as it came, empty when it did not: Starlette reads every one as Latin-1."""
+    return request.headers.get(name, "").encode("latin-1")
+
+
+def _password(told: bytes) -> bytes:
     try:
-        return base64.b64decode(told, validate=True).decode("utf-8", "surrogateescape").partition(":")[2]
+        return base64.b64decode(told, validate=True).partition(b":")[2]
     except binascii.Error:
-        return ""
+        return b""
