@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib.metadata import version
 from typing import Any
 
 import structlog
@@ -40,7 +42,9 @@ async def run_bot(settings: Settings, *, announce: Callable[[str], None]) -> Non
         loop.add_signal_handler(number, _on_signal, stopping, announce)
     try:
         async with sole_owner(settings, open_services, clock=utc_now) as services:
+            log.info("bot.started", version=version("haechi"), pid=os.getpid(), data_dir=str(settings.data_dir))
             await _run_services(services, stopping, announce)
+            log.info("bot.stopped")
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)

@@ -104,6 +104,9 @@ def _metrics(services: Services, chat: Chat) -> Metrics:
     services.query_log.observers.append(metrics.answered)
     services.queue.on_ended.append(metrics.job_ended)
     chat.worker.on_stage.append(metrics.stage)
+    chat.worker.on_alert.append(metrics.alert_taken)
+    if chat.placing is not None:
+        chat.placing.on_outcome.append(metrics.alert_taken)
     for chain in {id(chain): chain for chain in services.models.chains.values()}.values():
         chain.observers.append(metrics.model_called)
     return metrics

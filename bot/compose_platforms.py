@@ -32,6 +32,7 @@ from knowledge.types import Scope
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
+    from bot.alerts.placing import AlertPlacing
     from bot.platforms.web import WebPlatform
     from bot.services import Services
 
@@ -51,6 +52,7 @@ class Chat:
     grants: EvidenceGrants | None
     machine_routes: Sequence[BaseRoute]
     keep_alerts: Callable[[], Coroutine[Any, Any, None]] | None = None  # runs beside the worker, until it is cancelled
+    placing: AlertPlacing | None = None  # where alerts come by HTTP
 
 
 def build_chat(
@@ -100,7 +102,7 @@ def build_chat(
     return Chat(
         web=web, runners=runners, reception=reception, worker=worker, grants=grants,
         machine_routes=(*routes, *build_hooks(services), *(line.routes if line is not None else ())),
-        keep_alerts=line.run if line is not None else None,
+        keep_alerts=line.run if line is not None else None, placing=line.placing if line is not None else None,
     )  # fmt: skip
 
 

@@ -22,7 +22,6 @@ from bot.answering import Answering
 from bot.control import Report
 from bot.errors import BotError
 from bot.jobs import JobQueue
-from bot.model_chain import ModelPool
 from bot.query_log import QueryLog, outcome_name
 from bot.readiness import Readiness
 from bot.routing import route, search_text
@@ -64,7 +63,6 @@ class KnowledgeOperations:
         knowledge: Knowledge,
         answering: Answering,
         query_log: QueryLog,
-        models: ModelPool,
         queue: JobQueue,
         source_names: tuple[str, ...],
         default_top_k: int,
@@ -78,7 +76,6 @@ class KnowledgeOperations:
         self._knowledge = knowledge
         self._answering = answering
         self._query_log = query_log
-        self._models = models
         self._source_names = source_names
         self._default_top_k = default_top_k
         self.queue = queue

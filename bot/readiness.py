@@ -120,7 +120,7 @@ class Readiness:
 
     async def _look(self, now: datetime) -> list[Part]:
         tools = [*await asyncio.to_thread(self._knowledge.check), *await self._models.check()]
-        more = [state for ask in self.more_states for state in await ask()]
+        more = [state for ask in self.more_states for state in await _states_of(ask, now)]
         return [
             *(self._part(tool, "tool", now) for tool in (*tools, *more)),
             *(self._part(platform, "platform", now) for platform in await self.platform_states()),
@@ -140,6 +140,14 @@ class Readiness:
 async def no_platforms() -> Sequence[ToolStatus]:
     """Nothing: no bot is running."""
     return ()
+
+
+async def _states_of(ask: PlatformStates, now: datetime) -> Sequence[ToolStatus]:
+    """What it says; that it cannot look is a state too, and must not end who looks."""
+    try:
+        return await ask()
+    except (BotError, KnowledgeError) as error:
+        return [ToolStatus(name="records", state="down", detail=str(error), checked_at=now)]
 
 
 def _overall(parts: Sequence[Part]) -> str:

@@ -164,7 +164,6 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         knowledge=knowledge,
         answering=answering,
         query_log=query_log,
-        models=models,
         queue=queue,
         source_names=tuple(source.name for source in sources),
         default_top_k=settings.search.top_k,
@@ -173,20 +172,10 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         new_id=new_id,
     )
     return Services(
-        settings=settings,
-        store=store,
-        knowledge=knowledge,
-        persona=persona,
-        models=models,
-        answering=answering,
-        links=links,
-        query_log=query_log,
-        operations=operations,
-        queue=queue,
-        journal=journal,
-        maintenance=maintenance,
-        readiness=readiness,
-    )
+        settings=settings, store=store, knowledge=knowledge, persona=persona, models=models, answering=answering,
+        links=links, query_log=query_log, operations=operations, queue=queue, journal=journal,
+        maintenance=maintenance, readiness=readiness,
+    )  # fmt: skip
 
 
 def _sync(

@@ -74,6 +74,7 @@ class Worker:
         self._at_once = at_once
         self._first_wait_s = first_wait_s
         self.on_stage: list[Callable[[str, float], None]] = []  # told how many seconds "queue" and "post" took
+        self.on_alert: list[Callable[[str], None]] = []  # told what became of an alert
         self.receive: Receive | None = None  # where deliveries arrive; put here when that is built
         self._running: dict[Lane, int] = dict.fromkeys(at_once, 0)
         self._wake = asyncio.Event()
@@ -298,6 +299,9 @@ class Worker:
         if item.crashes > MAX_CRASHES:
             raise GivenUp(f"the process ended {item.crashes} times in the middle of this alert")
         outcome = await self._alerts.handle(message, platform)
+        log.info("alert.dealt_with", outcome=outcome)
+        for told in self.on_alert:
+            told(outcome)
         posted = await platform.find_own(message.thread, message.delivery_id)
         answered = Answered(post_id=posted, question=message.text, scope=self._scope_of(message)) if posted else None
         await self._finish(item, outcome=outcome, answered=answered)

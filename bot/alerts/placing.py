@@ -26,6 +26,7 @@ from bot.inbox import Inbox
 from bot.persona import language_of
 from bot.ports import AlertHandler, ChatPlatform
 from bot.store import Store, timestamp
+from bot.tracing import following
 from bot.types import Author, Language, Message, Reply, ThreadRef
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 2.0, 300.0
@@ -66,6 +67,7 @@ class AlertPlacing:
     handed_over: Callable[[], None]  # tells the worker that the inbox has something
     first_wait_s: float = FIRST_WAIT_S
     troubles: dict[Place, Trouble] = field(default_factory=dict)
+    on_outcome: list[Callable[[str], None]] = field(default_factory=list)  # told of alerts that the inbox never sees
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _digests_at: datetime | None = None
 
@@ -106,7 +108,7 @@ class AlertPlacing:
             if one is None:
                 return
             number = one.number
-            with structlog.contextvars.bound_contextvars(delivery=one.key):
+            with following(one.key):
                 await self._deal_with(one)
 
     async def show_digests(self) -> None:
@@ -168,9 +170,7 @@ class AlertPlacing:
             closed = await self.store.in_thread(self.faults.resolve, alert, channel)
             if closed is not None:
                 await self.store.in_thread(self.digests.changed, closed.thread)
-            await self.store.in_thread(
-                self.intake.done, one, "resolved" if closed else "resolved: nothing was going on"
-            )
+            await self._done(one, "resolved" if closed else "resolved: nothing was going on")
             return
         thread = await self._thread_for(one, alert, channel)
         noted, fault = await self.store.in_thread(self.faults.note, alert, one.key, thread)
@@ -179,7 +179,12 @@ class AlertPlacing:
             await self._hand_over(one, alert, fault)
         else:
             await self.store.in_thread(self.digests.changed, fault.thread)
-            await self.store.in_thread(self.intake.done, one, noted)
+            await self._done(one, noted)
+
+    async def _done(self, one: Incoming, outcome: str) -> None:
+        await self.store.in_thread(self.intake.done, one, outcome)
+        for told in self.on_outcome:
+            told(outcome)
 
     async def _thread_for(self, one: Incoming, alert: Alert, channel: ThreadRef) -> ThreadRef:
         """Where the alert belongs: its own post, the first analysis of its fault, or the digest of the hour."""

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 import structlog
 
+from bot.errors import StoreError
 from bot.model_chain import ModelPool
 from bot.readiness import HEALTH_TTL_S, Readiness, check_machine
 from knowledge.types import ToolStatus
@@ -108,6 +109,17 @@ async def test_parts_that_only_a_running_bot_has_are_asked_too():
     assert (await readiness.health())["status"] == "degraded"
     parts = (await readiness.ready())["parts"]
     assert ("source:rules", "degraded", "not a folder") in [(p["name"], p["state"], p["detail"]) for p in parts]
+
+
+async def test_what_cannot_be_looked_at_is_down_and_the_watch_goes_on():
+    readiness = Readiness(knowledge=Tools(catalog="ok"), models=ModelPool(), clock=Clock())
+
+    async def alerts():
+        raise StoreError("bot.sqlite3 is locked")
+
+    readiness.more_states.append(alerts)
+    found = {part.name: (part.state, part.detail) for part in await readiness.parts()}
+    assert found["records"] == ("down", "bot.sqlite3 is locked")
 
 
 def test_a_missing_reader_is_told_with_its_packages_but_is_no_problem(monkeypatch, tmp_path):
