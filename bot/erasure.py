@@ -13,36 +13,41 @@ _THEIRS = "SELECT delivery_id FROM inbox WHERE platform = ? AND author_id = ?"
 
 def erase_person(store: Store, platform: str, person: str) -> dict[str, int]:
     """kind -> how many records of the person were erased, in one transaction. Questions still open are not answered."""
-    key = (platform, person)
     with store.transaction() as connection:
-        counts = {
-            "questions": _count(
-                connection,
-                f"DELETE FROM query_log WHERE (origin = ? AND asker = ?) OR delivery_id IN ({_THEIRS})", (*key, *key),
-            ),
-            "answers": _count(
-                connection,
-                f"UPDATE replies SET question = '', answer = '', evidence_ids = '[]' WHERE delivery_id IN ({_THEIRS})",
-                key,
-            ),
-            "feedback": _count(connection, "DELETE FROM feedback WHERE platform = ? AND author_id = ?", key),
-        }  # fmt: skip
-        counts["feedback"] += _count(  # votes of others on this person's questions stay as votes
+        return erase_from(connection, platform, person)
+
+
+def erase_from(connection: sqlite3.Connection, platform: str, person: str) -> dict[str, int]:
+    """The same, within a transaction that is open."""
+    key = (platform, person)
+    counts = {
+        "questions": _count(
             connection,
-            f"UPDATE feedback SET question = '', answer = '', comment = '' WHERE delivery_id IN ({_THEIRS})",
-            key,
-        )  # fmt: skip
-        if platform == "web":
-            counts["posts"] = _erase_posts(connection, person)
-        counts["deliveries"] = _count(
+            f"DELETE FROM query_log WHERE (origin = ? AND asker = ?) OR delivery_id IN ({_THEIRS})", (*key, *key),
+        ),
+        "answers": _count(
             connection,
-            "UPDATE inbox SET author_id = '', payload = '{}', reply = NULL,"
-            " outcome = CASE WHEN state IN ('received', 'working') THEN 'erased' ELSE outcome END,"
-            " done_at = COALESCE(done_at, received_at),"
-            " state = CASE WHEN state IN ('received', 'working') THEN 'failed' ELSE state END"
-            " WHERE platform = ? AND author_id = ?",
+            f"UPDATE replies SET question = '', answer = '', evidence_ids = '[]' WHERE delivery_id IN ({_THEIRS})",
             key,
-        )
+        ),
+        "feedback": _count(connection, "DELETE FROM feedback WHERE platform = ? AND author_id = ?", key),
+    }  # fmt: skip
+    counts["feedback"] += _count(  # votes of others on this person's questions stay as votes
+        connection,
+        f"UPDATE feedback SET question = '', answer = '', comment = '' WHERE delivery_id IN ({_THEIRS})",
+        key,
+    )  # fmt: skip
+    if platform == "web":
+        counts["posts"] = _erase_posts(connection, person)
+    counts["deliveries"] = _count(
+        connection,
+        "UPDATE inbox SET author_id = '', payload = '{}', reply = NULL,"
+        " outcome = CASE WHEN state IN ('received', 'working') THEN 'erased' ELSE outcome END,"
+        " done_at = COALESCE(done_at, received_at),"
+        " state = CASE WHEN state IN ('received', 'working') THEN 'failed' ELSE state END"
+        " WHERE platform = ? AND author_id = ?",
+        key,
+    )
     return counts
 
 

@@ -4,10 +4,8 @@ out, for the command line and the control socket, as bot.operations does for eve
 from __future__ import annotations
 
 import asyncio
-import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
@@ -23,16 +21,14 @@ from bot.erasure import erase_person
 from bot.errors import BackupError, BotError
 from bot.export import export_page
 from bot.platform_state import StoredPlatformState
-from bot.restoring import STATE_PLATFORM, keep_what_is_newer
+from bot.restoring import RESTORED_AT, STATE_PLATFORM, bring_back
 from bot.retention import apply_periods
 from bot.settings_operations import RetentionSettings
-from bot.store import Store, require_usable
+from bot.store import Store, require_usable, timestamp
+from bot.unfinished import UnfinishedBackup, UnfinishedRestore
 from knowledge.api import Knowledge
-from knowledge.errors import KnowledgeError
 
 BOT = "bot.sqlite3"
-RESTORING = "restoring"  # in the data folder, while a restore runs: what was there before
-COMPLETE = "previous-is-complete"
 LAST_BACKUP = "last_backup"
 VACUUM_ABOVE_BYTES = 32 * 1024 * 1024
 
@@ -50,15 +46,19 @@ class Maintenance:
         data_dir: Path,
         retention: RetentionSettings,
         clock: Callable[[], datetime],
+        on_step: Callable[[str], None] = lambda step: None,
     ) -> None:
         self._store = store
         self._knowledge = knowledge
-        self._data_dir = data_dir
+        self._restore_place = UnfinishedRestore(data_dir)
+        self._backup_place = UnfinishedBackup(data_dir)
         self._retention = retention
         self._clock = clock
         self._state = StoredPlatformState(store, STATE_PLATFORM, clock=clock)
         self._audit = AuditLog(store, clock=clock)
+        self._on_step = on_step
         self._alone = asyncio.Lock()
+        self.on_restored: list[Callable[[], None]] = []  # told of every restore, in the event loop
         self.methods: Mapping[str, Callable[[Mapping[str, Any], Report], Awaitable[dict[str, Any]]]] = {
             "verify": self._verify,
             "backup": self._backup,
@@ -79,18 +79,20 @@ class Maintenance:
         log.info("retention.applied", freed_bytes=freed, **removed)
         return removed
 
-    def finish_interrupted_restore(self) -> bool:
-        """Whether a restore had been killed in its middle: what was there before is then back in place."""
-        previous = self._data_dir / RESTORING / "previous"
-        if not (self._data_dir / RESTORING).exists():
-            return False
-        complete = (self._data_dir / RESTORING / COMPLETE).exists()
-        if complete:
-            self._knowledge.maintenance.restore(previous)
-            self._store.replace_by(previous / BOT, clock=self._clock)
+    def finish_interrupted(self) -> bool:
+        """Whether a restore had been killed in its middle and was undone; what a killed backup left is removed, too.
+
+        The bot's own database is brought up to date last, in one transaction: a restore that came so far is complete,
+        any other is undone. Raises KnowledgeError, with everything left for the next try.
+        """
+        self._backup_place.remove()
+        begun = self._restore_place.begun()
+        undone = begun is not None and begun != self._state.get(RESTORED_AT)
+        if undone:
+            self._knowledge.maintenance.restore(self._restore_place.previous)
             log.warning("restore.undone", reason="the process ended in the middle of it; give `haechi restore` again")
-        shutil.rmtree(self._data_dir / RESTORING)
-        return complete
+        self._restore_place.remove()
+        return undone
 
     # --- by name ------------------------------------------------------------------------------------
 
@@ -124,10 +126,13 @@ class Maintenance:
         async with self._alone:
             work = asyncio.ensure_future(asyncio.to_thread(self._put_back, Path(str(params["file"]))))
             try:
-                return await asyncio.shield(work)
+                result = await asyncio.shield(work)
             except asyncio.CancelledError:  # half a restore is worse than a late end
                 await asyncio.wait({work})
                 raise
+        for told in self.on_restored:
+            told()
+        return result
 
     async def _export(self, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
         since = params.get("since")
@@ -159,9 +164,14 @@ class Maintenance:
         taken_at = self._clock()
         if not target.parent.is_dir():
             raise BackupError(f"The backup {target} cannot be written: {target.parent} is not a folder.")
-        with tempfile.TemporaryDirectory(prefix=".haechi-backup-", dir=target.parent) as name:
+        with (
+            tempfile.TemporaryDirectory(prefix=UnfinishedBackup.PREFIX, dir=target.parent) as name,
+            self._backup_place.noted(Path(name), target),
+        ):
             self._copy_all(Path(name))
+            self._on_step("backup-copied")
             manifest = write_archive(target, Path(name), version=version("haechi"), taken_at=taken_at)
+            self._on_step("backup-written")
         self._state.put(LAST_BACKUP, taken_at.isoformat())
         log.info("backup.written", bytes=target.stat().st_size, files=len(manifest.files))
         return {"file": str(target), "bytes": target.stat().st_size, "files": len(manifest.files),
@@ -173,29 +183,40 @@ class Maintenance:
         self._knowledge.maintenance.backup(folder)
 
     def _put_back(self, archive: Path) -> dict[str, Any]:
-        restoring = self._data_dir / RESTORING
-        shutil.rmtree(restoring, ignore_errors=True)
-        wanted, previous = restoring / "wanted", restoring / "previous"
-        wanted.mkdir(parents=True, mode=0o700)
-        previous.mkdir(mode=0o700)
+        place, now = self._restore_place, self._clock()
+        place.prepare()
+
+        def bring_bot_back() -> None:
+            self._on_step("restore-knows")
+            bring_back(self._store, place.wanted / BOT, now, clock=self._clock)
+            self._on_step("restore-complete")
+
         try:
-            manifest = read_archive(archive, wanted)
-            require_usable(wanted / BOT)
-            self._copy_all(previous)
-            (restoring / COMPLETE).touch()
-            try:
-                verified = self._knowledge.maintenance.restore(wanted)
-                keep_what_is_newer(wanted / BOT, previous / BOT, self._clock())
-                self._store.replace_by(wanted / BOT, clock=self._clock)
-            except (BotError, KnowledgeError):
-                with suppress(KnowledgeError):  # busy or damaged: then the knowledge was not touched
-                    self._knowledge.maintenance.restore(previous)
-                raise
+            manifest = read_archive(archive, place.wanted)
+            require_usable(place.wanted / BOT)
+            self._on_step("restore-unpacked")
+            verified = self._knowledge.maintenance.restore(
+                place.wanted,
+                aside=place.previous,
+                begins=lambda: place.begin(timestamp(now)),
+                ends=bring_bot_back,
+                undone=place.remove,
+            )
+        except OSError as error:
+            raise BackupError(
+                f"The backup cannot be put back: {error.strerror or error}; free space or mend the rights of"
+                f" {place.folder.parent}, then give the command again."
+            ) from error
         finally:
-            shutil.rmtree(restoring, ignore_errors=True)
+            if self._is_settled(place, timestamp(now)):
+                place.remove()
         self._audit.record("cli", "restore", f"backup of {manifest.taken_at} by version {manifest.version}")
         log.info("restore.done", taken_at=manifest.taken_at, ok=verified.ok)
         return {
             "taken_at": manifest.taken_at, "version": manifest.version, "ok": verified.ok,
             "documents": verified.documents, "chunks": verified.chunks, "vectors": verified.vectors,
         }  # fmt: skip
+
+    def _is_settled(self, place: UnfinishedRestore, restore: str) -> bool:
+        """Whether nothing has been touched or all is in its place; else the next start needs what was put aside."""
+        return place.begun() is None or self._state.get(RESTORED_AT) == restore

@@ -1,68 +1,116 @@
-"""What a restored inbox must know so that nobody is answered twice, and nobody long after the question."""
+"""Brings what a backup of bot.sqlite3 holds into the one in use. What the bot has done and heard since stays: nobody is
+answered twice, nobody long after the question, and no delivery, vote, alert or line of the audit is forgotten."""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bot.errors import StoreError
-from bot.store import timestamp
+from bot.erasure import erase_from
+from bot.store import Store, timestamp
 
 STATE_PLATFORM = "haechi"  # in platform_state: what belongs to the bot itself
 RESTORED_AT = "restored_at"
 OLDEST_ANSWERED = timedelta(hours=24)
+_HISTORY = "schema_migrations"
+_LOGS = {"audit_log": "at", "query_log": "asked_at"}  # numbered rows without a key of their own -> their time
+_NUMBERED = {"inbox": "seq", "web_posts": "seq"}  # rows with a key -> the number that orders them
+_NUMBERED_ALERTS = ("alert_", "incoming_alerts")  # refer to one another by numbers: all of them or none
 
 
-def keep_what_is_newer(restored: Path, previous: Path, now: datetime) -> None:
-    """Changes `restored`, a copy of bot.sqlite3 about to be used, by what `previous` knows that is newer.
+def bring_back(store: Store, backup: Path, now: datetime, *, clock: Callable[[], datetime]) -> None:
+    """Adds to `store` what only `backup`, a copy of a bot.sqlite3, holds, in one transaction.
 
-    Every delivery that was seen stays known, with its reply; platforms go on where they were. What is still open is
-    looked up on its platform before it is answered, and given up when it is older than OLDEST_ANSWERED.
+    What was still open there is looked up on its platform before it is answered, and given up when it is older than
+    OLDEST_ANSWERED. Raises StoreError, with nothing changed, for a backup that is damaged or newer.
     """
-    try:
-        with closing(sqlite3.connect(restored, isolation_level=None)) as connection:
-            connection.execute("ATTACH DATABASE ? AS previous", (str(previous),))
-            connection.execute("BEGIN IMMEDIATE")
-            _merge(connection, "inbox", ignored=("seq",), condition="")
-            connection.execute(
-                "UPDATE inbox SET state = p.state, outcome = p.outcome, done_at = p.done_at, reply = NULL"
-                " FROM previous.inbox p WHERE p.delivery_id = inbox.delivery_id AND p.state IN ('done', 'failed')"
-                " AND inbox.state IN ('received', 'working')"
-            )
-            _merge(connection, "replies", ignored=(), condition="")
-            connection.execute(
-                "INSERT OR REPLACE INTO platform_state SELECT p.* FROM previous.platform_state p"
-                " LEFT JOIN platform_state r ON r.platform = p.platform AND r.key = p.key"
-                " WHERE p.platform <> ? AND (r.key IS NULL OR r.changed_at < p.changed_at)",
-                (STATE_PLATFORM,),
-            )
-            connection.execute(
-                "UPDATE inbox SET state = 'failed', outcome = 'too old after a restore', done_at = ?, reply = NULL"
-                " WHERE state IN ('received', 'working') AND received_at < ?",
-                (timestamp(now), timestamp(now - OLDEST_ANSWERED)),
-            )
-            connection.execute(
-                "UPDATE inbox SET state = 'received', postponed = postponed + 1, not_before = NULL"
-                " WHERE state IN ('received', 'working')"
-            )
-            connection.execute(
-                "INSERT OR REPLACE INTO platform_state VALUES (?, ?, ?, ?)",
-                (STATE_PLATFORM, RESTORED_AT, timestamp(now), timestamp(now)),
-            )
-            connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        raise StoreError(
-            f"The backup's bot.sqlite3 cannot be brought up to date: {error}; take another one."
-        ) from error
+    Store.open(backup, clock=clock).close()  # brings an older one up to date
+    with store.beside(backup, "backup") as connection:
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        tables = [row[0] for row in connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")]
+        own = [name for name in tables if not name.startswith("sqlite_") and name != _HISTORY]
+        alerts = [name for name in own if name.startswith(_NUMBERED_ALERTS)]
+        with_alerts = all(_is_empty(connection, name) for name in alerts)
+        _add_inbox(connection, now)
+        for table in own:
+            if table in _LOGS:
+                _add_unlike(connection, table, time=_LOGS[table])
+            elif table == "jobs":
+                _add_jobs(connection)
+            elif table == "platform_state":
+                _add_platform_state(connection)
+            elif table not in alerts or with_alerts:
+                _add_missing(connection, table, number=_NUMBERED.get(table))
+        _erase_again(connection)
+        connection.execute(
+            "INSERT OR REPLACE INTO platform_state VALUES (?, ?, ?, ?)",
+            (STATE_PLATFORM, RESTORED_AT, timestamp(now), timestamp(now)),
+        )
 
 
-def _merge(connection: sqlite3.Connection, table: str, *, ignored: tuple[str, ...], condition: str) -> None:
-    """Rows that only `previous` has, in the columns that both have: the backup may be older."""
-    columns = [
-        {row[1] for row in connection.execute(f"PRAGMA {schema}.table_info({table})")}
-        for schema in ("main", "previous")
-    ]
-    names = ", ".join(sorted((columns[0] & columns[1]) - set(ignored)))
-    connection.execute(f"INSERT OR IGNORE INTO main.{table} ({names}) SELECT {names} FROM previous.{table} {condition}")
+def _add_inbox(connection: sqlite3.Connection, now: datetime) -> None:
+    """Readies the open deliveries of the backup, a file of its own that is thrown away afterwards, to be added."""
+    connection.execute(
+        "UPDATE backup.inbox SET state = 'failed', outcome = 'too old after a restore', done_at = ?, reply = NULL"
+        " WHERE state IN ('received', 'working') AND received_at < ?",
+        (timestamp(now), timestamp(now - OLDEST_ANSWERED)),
+    )
+    connection.execute(
+        "UPDATE backup.inbox SET state = 'received', postponed = postponed + 1, not_before = NULL"
+        " WHERE state IN ('received', 'working')"
+    )
+
+
+def _add_jobs(connection: sqlite3.Connection) -> None:
+    """The history of syncs, where there is none yet. What ran when the backup was taken runs no more."""
+    if _is_empty(connection, "jobs"):
+        connection.execute(
+            "UPDATE backup.jobs SET state = 'interrupted', resumed = 1 WHERE state IN ('waiting', 'running')"
+        )
+        _add_missing(connection, "jobs", number=None)
+
+
+def _add_platform_state(connection: sqlite3.Connection) -> None:
+    """How far platforms have been read: the later word counts."""
+    connection.execute(
+        "INSERT OR REPLACE INTO main.platform_state SELECT b.* FROM backup.platform_state b"
+        " LEFT JOIN main.platform_state m ON m.platform = b.platform AND m.key = b.key"
+        " WHERE b.platform <> ? AND (m.key IS NULL OR m.changed_at < b.changed_at)",
+        (STATE_PLATFORM,),
+    )
+
+
+def _add_missing(connection: sqlite3.Connection, table: str, *, number: str | None) -> None:
+    """Rows whose key is not there yet, under their number if that is free, else under the next one."""
+    condition = " WHERE channel_id IN (SELECT id FROM main.web_channels)" if table == "web_posts" else ""
+    for skipped in ((), (number,)) if number is not None else ((),):
+        names = ", ".join(_columns(connection, table, without=skipped))
+        connection.execute(
+            f"INSERT OR IGNORE INTO main.{table} ({names}) SELECT {names} FROM backup.{table}{condition}"
+        )
+
+
+def _add_unlike(connection: sqlite3.Connection, table: str, *, time: str) -> None:
+    """Rows that are not there in these words."""
+    names = ", ".join(_columns(connection, table, without=("id",)))
+    connection.execute(
+        f"INSERT INTO main.{table} ({names}) SELECT {names} FROM backup.{table} EXCEPT SELECT {names} FROM main.{table}"
+        f" ORDER BY {time}"
+    )
+
+
+def _erase_again(connection: sqlite3.Connection) -> None:
+    """Whoever was erased stays erased: the backup may be older than that."""
+    for (detail,) in connection.execute("SELECT detail FROM main.audit_log WHERE action = 'erase'").fetchall():
+        platform, _, rest = detail.partition(":")
+        erase_from(connection, platform, rest.rpartition(": ")[0])
+
+
+def _columns(connection: sqlite3.Connection, table: str, *, without: tuple[str | None, ...]) -> list[str]:
+    return [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})") if row[1] not in without]
+
+
+def _is_empty(connection: sqlite3.Connection, table: str) -> bool:
+    return connection.execute(f"SELECT 1 FROM main.{table} LIMIT 1").fetchone() is None

@@ -125,19 +125,19 @@ class Store:
         except (sqlite3.Error, OSError) as error:
             raise self._translated(error) from error
 
-    def replace_by(self, path: Path, *, clock: Callable[[], datetime]) -> None:
-        """Takes over the whole content of another bot.sqlite3, an older one brought up to date.
-
-        Raises StoreError, with nothing changed, for one that is damaged or newer.
-        """
-        require_usable(path)
+    @contextmanager
+    def beside(self, path: Path, name: str) -> Iterator[sqlite3.Connection]:
+        """A write transaction that sees another database as well, under `name`. Everybody else waits meanwhile."""
         with self._lock:
             try:
-                with closing(sqlite3.connect(path)) as source:
-                    source.backup(self._connection)
+                self._connection.execute(f"ATTACH DATABASE ? AS {name}", (str(path),))
             except sqlite3.Error as error:
                 raise self._translated(error) from error
-            self._migrate(load_migrations(MIGRATIONS), clock)
+            try:
+                with self.transaction() as connection:
+                    yield connection
+            finally:
+                self._connection.execute(f"DETACH DATABASE {name}")
 
     def tidy(self, *, vacuum_above_bytes: int) -> int:
         """Bytes given back to the disk. Moves the write-ahead log into the file, lets SQLite look at its statistics,

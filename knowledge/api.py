@@ -147,6 +147,7 @@ class Knowledge:
             syncer=self._syncer,
             data_dir=config.data_dir,
             on_replaced=self._forget_what_was_read,
+            on_step=adapters.on_step,
         )
 
     @classmethod

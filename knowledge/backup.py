@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -34,7 +35,14 @@ def write_backup(catalog: Catalog, cache: VectorCache, data_dir: Path, folder: P
     return written
 
 
-def put_back(catalog: Catalog, cache: VectorCache, data_dir: Path, folder: Path) -> None:
+def put_back(
+    catalog: Catalog,
+    cache: VectorCache,
+    data_dir: Path,
+    folder: Path,
+    *,
+    on_step: Callable[[str], None] = lambda step: None,
+) -> None:
     """Replaces catalog, cache and calibrations by those of a backup. Raises NotFound, CatalogCorrupt, NewerData.
 
     Both databases are looked at before the first one is touched.
@@ -42,7 +50,9 @@ def put_back(catalog: Catalog, cache: VectorCache, data_dir: Path, folder: Path)
     for name in (CATALOG, VECTORS):
         _require_sound(folder / name)
     catalog.replace_by(folder / CATALOG)
+    on_step("restored-catalog")
     cache.replace_by(folder / VECTORS)
+    on_step("restored-cache")
     shutil.rmtree(data_dir / CALIBRATIONS, ignore_errors=True)
     if (folder / CALIBRATIONS).is_dir():
         shutil.copytree(folder / CALIBRATIONS, data_dir / CALIBRATIONS)

@@ -26,6 +26,7 @@ class Maintenance:
         syncer: Syncer,
         data_dir: Path,
         on_replaced: Callable[[], None],
+        on_step: Callable[[str], None],
     ) -> None:
         self._catalog = catalog
         self._cache = cache
@@ -33,6 +34,7 @@ class Maintenance:
         self._syncer = syncer
         self._data_dir = data_dir
         self._on_replaced = on_replaced
+        self._on_step = on_step
 
     def reconcile(self) -> Reconciled:
         """Compares every vector with the catalog and repairs what differs; for the night. Raises Busy, ToolDown."""
@@ -52,12 +54,39 @@ class Maintenance:
         """The files written into `folder`, an empty one; syncs and searches go on meanwhile. Raises StorageFull."""
         return write_backup(self._catalog, self._cache, self._data_dir, folder)
 
-    def restore(self, folder: Path) -> Verified:
+    def restore(
+        self,
+        folder: Path,
+        *,
+        aside: Path | None = None,
+        begins: Callable[[], None] = lambda: None,
+        ends: Callable[[], None] = lambda: None,
+        undone: Callable[[], None] = lambda: None,
+    ) -> Verified:
         """Puts a backup in the place of what is known and makes the vector index agree with it, embedding nothing.
 
-        Searches go on: they see the old content until it is replaced. Raises Busy, NotFound, CatalogCorrupt, NewerData.
+        With `aside`, an empty folder, what was known is copied there before; `begins` is called when that is done and
+        nothing has been touched, `ends` when all of it is in its place. When anything fails in between, `ends` too,
+        what was known is put back, and `undone` called. Searches go on: they see the old content until it is replaced.
+        Raises Busy, NotFound, CatalogCorrupt, NewerData, StorageFull, ToolDown and what `ends` raises.
         """
         with self._syncer.alone():
-            put_back(self._catalog, self._cache, self._data_dir, folder)
-            self._on_replaced()
-            return verify(self._catalog, self._vectors.opened(), self._cache, repair=True)
+            if aside is not None:
+                write_backup(self._catalog, self._cache, self._data_dir, aside)
+            begins()
+            try:
+                verified = self._replace(folder)
+                ends()
+            except BaseException:
+                if aside is not None:
+                    self._replace(aside)
+                    undone()
+                raise
+            return verified
+
+    def _replace(self, folder: Path) -> Verified:
+        put_back(self._catalog, self._cache, self._data_dir, folder, on_step=self._on_step)
+        self._on_replaced()
+        verified = verify(self._catalog, self._vectors.opened(), self._cache, repair=True)
+        self._on_step("restored-verified")
+        return verified
