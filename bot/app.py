@@ -62,6 +62,7 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
     settings = services.settings
     chat = build_chat(services, clock=utc_now, new_id=new_id)
     services.readiness.platform_states = lambda: states_of(chat.runners)
+    services.maintenance.on_restored.append(chat.worker.wake)
     operators = build_operator_routes(services, chat)
     chat.machine_routes = (*chat.machine_routes, *operators.routes)
     try:
