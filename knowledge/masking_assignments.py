@@ -17,19 +17,21 @@ from knowledge.masking_values import SECRET_WORD, is_placeholder, is_random, rep
 
 _OPERATOR = r"(?:[:=]=?|=>|:=|\?\?|\|\||<<)"
 _TYPE = r"(?::[^\S\n]*[\w.<>\[\]?|&*]{1,40}(?:[^\S\n]*\|[^\S\n]*\w+)?[^\S\n]*)?"
+_WRAPPED = r"\[?(?:\[\]byte\(|bytes?\(|Buffer\.from\(|String::from\(|new String\()?"
 _QUOTED = re.compile(
-    rf"(?:\\?[\"'`])?\]?[^\S\n]*{_TYPE}{_OPERATOR}[^\S\n]*[uUbBrR@$]{{0,2}}"
+    rf"(?:\\?[\"'`])?\]?[^\S\n]*{_TYPE}{_OPERATOR}[^\S\n]*{_WRAPPED}[uUbBrR@$]{{0,2}}"
     r"(?P<q>\\?[\"'`])(?P<v>(?:(?!(?P=q))[^\n]){1,400})(?P=q)"
 )
 _PAIR = re.compile(
     r"(?P<q1>\\?[\"'])[^\S\n]*(?:,|\)\s*,|value\s*=|to)[^\S\n]*(?:value\s*=\s*)?"
-    r"(?P<q>\\?[\"'])(?P<v>(?:(?!(?P=q))[^\s]){1,400})(?P=q)"
+    r"(?:[\"'](?=\\[\"']))?(?P<q>\\?[\"'])(?P<v>(?:(?!(?P=q))[^\s]){1,400})(?P=q)"
 )
 _LISTED_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z]+)+")  # the next name in a list of names
 _XML = re.compile(r"\s*>(?P<v>[^<>\s]{1,400})</")
+_XML_ATTRIBUTE = re.compile(r"[\"'][^<>\n]{0,60}>(?P<v>[^<>\s]{4,400})</")
 _XML_NEXT = re.compile(r"\s*[:：]?\s*</\w{1,6}>\s*<\w{1,6}[^<>\n]{0,80}>(?P<v>[^<>\s]{4,100})</")
 _BARE = re.compile(
-    r"(?:\\?[\"'])?[^\S\n]*(?P<op>[:：=]|=>)(?P<gap>[^\S\n]*)(?P<v>[^\s\"'`,;]{1,400})(?P<tail>[^\S\n]*)"
+    r"(?:\\?[\"'])?[^\S\n]*(?P<op>:=|\?=|[:：=]|=>)(?P<gap>[^\S\n]*)(?P<v>[^\s\"'`,;]{1,400})(?P<tail>[^\S\n]*)"
 )
 _ARGUMENT = re.compile(r"[ =](?P<v>[^\s\"'`,;]{1,400})")
 _NEXT_LINE = re.compile(
@@ -98,6 +100,9 @@ class _AssignmentFinder:
             return match.span("v") if is_secret_value(match["v"], strength) else None
         match = _XML.match(text, end)
         if match and is_secret_value(match["v"], strength):
+            return match.span("v")
+        match = _XML_ATTRIBUTE.match(text, end)
+        if match and is_mixed(match["v"]) and is_secret_value(match["v"], strength):
             return match.span("v")
         match = _XML_NEXT.match(text, end)
         if match and is_strong(match["v"]) and is_secret_value(match["v"], strength):

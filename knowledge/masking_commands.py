@@ -47,6 +47,15 @@ _ACCOUNT_RULES = (
         _account(word, r"s?[^\S\n]?(?:정보)?[^\S\n]{0,3}[:：=은는(][^\S\n]{0,3}")
         for word in ("계정", "접속", "로그인", "와이파이", "redential", "ogin", "ccount", "ifi", "i-Fi")
     ),
+    # "접속정보 scott/v@lue1": with nothing but a blank between, only what no path or address looks like
+    MaskRule(
+        kind="password",
+        hints=("계정", "접속", "로그인"),
+        pattern=re.compile(
+            r"(?:계정|접속|로그인)[^\S\n]?(?:정보)?[^\S\n]{1,3}[\w-]{2,40}/(?P<v>(?=[^\s]*[!@#$%^&*])[^\s\"'`,|<>()/]{6,64})"
+        ),
+        check=_is_account_password,
+    ),
     *(_account(word, r" (?:with|as|using) ") for word in ("og in", "ogged in", "ign in", "igned in")),
 )
 
@@ -70,7 +79,7 @@ COMMAND_RULES: tuple[MaskRule, ...] = (
     ),
     _command("xfreerdp", rf"\bxfreerdp\b{_ARGUMENTS}[^\S\n]/p:"),
     _command("htpasswd", r"\bhtpasswd[^\S\n]+-\w*b\w*[^\S\n]+\S+[^\S\n]+\S+[^\S\n]+"),
-    _command("smbclient", rf"\bsmbclient\b{_ARGUMENTS}[^\S\n]-U[^\S\n]*[\w.@\\-]+%"),
+    _command("smbclient", rf"\bsmbclient\b{_ARGUMENTS}[^\S\n]-U[^\S\n]*[\"']?[\w.@\\-]+%"),
     _command("sqlplus impdp expdp", rf"\b(?:sqlplus|impdp|expdp)\b{_ARGUMENTS}[^\S\n]\w+/"),
     _command("/user:", r"[ ]/user:[^\s]+[ ]+"),
     _command("pass:", r"(?<![\w])(?:-pass(?:in|out)?|-k)[^\S\n]+pass:"),

@@ -27,7 +27,7 @@ _WORD = re.compile("|".join(sorted(_WORDS, key=len, reverse=True)))
 _SHORT_WORDS = frozenset(("pass", "pw"))  # count at the start of a name's part only: not in "compass" or "bypass"
 _KEY_USE = re.compile(
     r"(?:api|access|private|encryption|encrypt|signing|auth|account|service|master|license|app|admin|client|consumer|"
-    r"deploy|hmac|jwt|aes|storage|session|shared|subscription|webhook)[_.\- ]?$"
+    r"deploy|hmac|jwt|aes|storage|session|shared|subscription|webhook|write|ingest|integration|bot|server)[_.\- ]?$"
 )
 _REST = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _AFTER_NAME = frozenset("\"'`\\]:= \t>：?|<\n은는이가을를도(→⇒),/*")

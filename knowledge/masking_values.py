@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,13 @@ def replace_spans(text: str, spans: list[tuple[int, int, str]], counts: Counter[
         position = end
     pieces.append(text[position:])
     return "".join(pieces)
+
+
+def is_drawn(value: str) -> bool:
+    """True for a long value that only a machine writes: small and capital letters and digits change all the time."""
+    kinds = ["A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else "/" for c in value]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    return changes * 5 > len(kinds) * 2 and {"A", "a", "0"} <= set(kinds) and bits_per_char(value) >= 3.8
 
 
 _TEMPLATE = re.compile(

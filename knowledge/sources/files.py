@@ -15,8 +15,10 @@ from pathlib import Path
 import pathspec
 
 from knowledge.errors import ContentChanged, NotFound, SourceMissing, UnreadableFile
+from knowledge.masking import mask_path
 from knowledge.ports import DiscoveryTask
 from knowledge.sources.file_looks import Held, is_same, is_young, look_at
+from knowledge.sources.shown_names import hides_something, shown_name
 from knowledge.types import MAX_FILE_BYTES, Discovered, Discovery, FileLook, Part, SkippedItem
 
 _TEMPORARY_NAMES = frozenset({"thumbs.db", "desktop.ini", ".ds_store"})
@@ -109,8 +111,9 @@ class FolderSource:
         )
 
     def _list_file(self, path: Path, listing: _Listing) -> None:
-        uri = self._uri(path)
-        reason = self._reason_to_skip(path, uri)
+        plain = self._uri(path)
+        reason = self._reason_to_skip(path, plain)
+        uri = shown_name(plain, listing.found)
         if reason is None and uri in listing.found:
             reason = "another file has the same name in a different Unicode form; rename one of the two"
         if reason is not None:
@@ -188,11 +191,12 @@ class FolderSource:
             raise NotFound(f"{uri} is not in the folder of source {self.name} any more; run ingest again.") from error
         except PermissionError as error:
             raise UnreadableFile(
-                f"{uri} may not be read by the user that runs haechi; give that user permission to read {path}."
+                f"{uri} may not be read by the user that runs haechi; give that user permission to read "
+                f"{mask_path(str(path))}."
             ) from error
         except OSError as error:
             raise UnreadableFile(
-                f"{uri} cannot be read ({error.strerror}); check the disk or share of {path}."
+                f"{uri} cannot be read ({error.strerror}); check the disk or share of {mask_path(str(path))}."
             ) from error
 
     def _as_discovered(self, uri: str, content: bytes) -> bytes:
@@ -218,7 +222,7 @@ class FolderSource:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
             reason = f"the folder cannot be listed ({error.strerror}); give the user that runs haechi permission"
-            uri = self._uri(folder)
+            uri = mask_path(self._uri(folder))
             listing.skipped.append(SkippedItem(uri=uri, reason=reason))
             listing.unlisted.append(Part(prefix=f"{uri}/", state="", is_kept=True, problem=f"{uri}: {reason}"))
             return
@@ -227,7 +231,7 @@ class FolderSource:
             if not entry.is_dir(follow_symlinks=False):
                 yield path
             elif entry.name.startswith("."):
-                listing.skipped.append(SkippedItem(uri=self._uri(path), reason="hidden folder"))
+                listing.skipped.append(SkippedItem(uri=mask_path(self._uri(path)), reason="hidden folder"))
             elif self._data_dir is not None and path.resolve() == self._data_dir:
                 listing.skipped.append(SkippedItem(uri=self._uri(path), reason="data folder of Haechi"))
             else:
@@ -267,6 +271,11 @@ class FolderSource:
 
     def _find(self, uri: str) -> Path | None:
         """The file of `uri` on disk when no `discover` has run here: exact name first, then names equal in NFC."""
+        if hides_something(uri):
+            listing = _Listing()
+            for path in self._walk(self._root, listing):
+                self._list_file(path, listing)
+            return listing.found[uri][0] if uri in listing.found else None
         wanted = [unicodedata.normalize("NFC", part) for part in uri.split("/")]
         if any(part in ("", ".", "..") for part in wanted):
             return None

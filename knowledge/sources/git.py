@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from knowledge.errors import NotFound, SourceMissing, UnreadableFile
+from knowledge.masking import mask_path
 from knowledge.sources import git_filters as filters
 from knowledge.sources.git_links import HostKind, build_permalink, web_address
 from knowledge.sources.git_process import BlobReader, GitFailed, run_git
+from knowledge.sources.shown_names import hides_something, shown_name
 from knowledge.types import Discovered, Discovery, SkippedItem
 
 _REVISION = re.compile(r"[0-9a-f]{7,64}")
-# Line breaks and other control characters, except tabs: such a name breaks lists, citations and terminals.
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+# Line breaks and other control characters, except tabs: such a name breaks lists, citations and terminals, and signs
+# that turn the direction of writing show another name than there is.
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,11 @@ class GitSource:
         )
         kept: dict[str, _Entry] = {}
         for entry in entries:
-            uri = unicodedata.normalize("NFC", entry.path)
-            reason = filters.SAME_NAME if uri in kept else self._reason_to_skip(entry, uri, rules)
+            plain = unicodedata.normalize("NFC", entry.path)
+            reason = self._reason_to_skip(entry, plain, rules)
+            uri = shown_name(plain, kept)
+            if uri in kept:
+                reason = filters.SAME_NAME
             if reason:
                 skipped.append(SkippedItem(uri=uri, reason=reason))
             else:
@@ -111,7 +117,7 @@ class GitSource:
         if not _REVISION.fullmatch(revision) or filters.secret_reason(uri) or ".." in uri.split("/"):
             raise NotFound(f"{uri} at {revision} cannot be shown from source {self.name}")
         prefix = self._find_prefix()
-        known = (self._entries or {}).get(uri)
+        known = self._known(uri)
         # macOS writes decomposed names: the uri is composed, the path in the tree may not be.
         candidates = [known.path] if known else [uri, unicodedata.normalize("NFD", uri)]
         for path in dict.fromkeys(candidates):
@@ -130,7 +136,7 @@ class GitSource:
             web = self._web or self._find_web_address()
         except SourceMissing:
             return None
-        if web is None:
+        if web is None or hides_something(uri):  # an address of the true name would show what was masked
             return None
         return build_permalink(web, prefix + uri, revision, start_line, end_line, kind=self._host_kind)
 
@@ -138,7 +144,7 @@ class GitSource:
         """The repository and the path in it whose history is that of `uri`. Raises NotFound, SourceMissing."""
         if filters.secret_reason(uri) or ".." in uri.split("/"):
             raise NotFound(f"{uri} of source {self.name} is never shown")
-        known = (self._entries or {}).get(uri)
+        known = self._known(uri)
         prefix = self._find_prefix()
         top = self._root
         if prefix:  # paths of a history count from the top of the working tree
@@ -170,6 +176,12 @@ class GitSource:
                 ) from e
             self._prefix = output.decode("utf-8", "surrogateescape").removesuffix("\n")
         return self._prefix
+
+    def _known(self, uri: str) -> _Entry | None:
+        """The file of the last discovery; the true name of one that is masked is known from a discovery alone."""
+        if self._entries is None and hides_something(uri):
+            self.discover()
+        return (self._entries or {}).get(uri)
 
     def _find_commit(self) -> str:
         names = [self._reference or "HEAD"]
@@ -218,11 +230,12 @@ class GitSource:
             try:
                 path = raw_path.decode("utf-8")
             except UnicodeDecodeError:
-                skipped.append(SkippedItem(uri=raw_path.decode("utf-8", "replace"), reason=filters.BAD_NAME))
+                shown = mask_path(raw_path.decode("utf-8", "replace"))
+                skipped.append(SkippedItem(uri=shown, reason=filters.BAD_NAME))
                 continue
             if _CONTROL.search(path):
                 shown = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), path)
-                skipped.append(SkippedItem(uri=shown, reason=filters.CONTROL_NAME))
+                skipped.append(SkippedItem(uri=mask_path(shown), reason=filters.CONTROL_NAME))
                 continue
             entries.append(_Entry(mode, blob_id, int(size) if size.isdigit() else 0, path))
         return entries, skipped

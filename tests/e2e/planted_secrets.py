@@ -149,6 +149,9 @@ PLACES: dict[str, Callable[[str, str], str]] = {
 }
 
 
+KINDS_IN_NAMES = ("aws access key", "gcp key", "github token", "gitlab token", "slack bot", "stripe", "resident number")
+
+
 def plant(seed: int) -> tuple[dict[str, str], list[Planted]]:
     """(path -> text of the files, what was planted): every kind in every place, each time another value."""
     chance = random.Random(seed)
@@ -159,6 +162,12 @@ def plant(seed: int) -> tuple[dict[str, str], list[Planted]]:
             path, value = pattern.format(n=number), make()
             files[path] = write(kind, value)
             planted.append(Planted(kind, path, tuple(_telling(kind, value))))
+    makers = _make(chance)
+    for number, kind in enumerate(KINDS_IN_NAMES):
+        value = makers[kind]()
+        path = f"exports/{value}.txt"
+        files[path] = f"export {number}\n"
+        planted.append(Planted(kind, path, tuple(_telling(kind, value))))
     for number, (path, text, lines) in enumerate(_private_keys(chance)):
         files[path.format(n=number)] = text
         planted.append(Planted("private key", path.format(n=number), lines))
