@@ -12,6 +12,7 @@ from typing import Any
 
 import structlog
 
+from bot.compose_admins import build_admin_notices
 from bot.compose_operations import build_operator_routes
 from bot.compose_platforms import Chat, build_chat, scope_of
 from bot.compose_schedule import Freshness
@@ -82,6 +83,7 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
             others.append(tasks.create_task(Freshness(services).run()))
             others.append(tasks.create_task(_prepare(services)))
             others.append(tasks.create_task(services.readiness.watch()))
+            others.append(tasks.create_task(build_admin_notices(services, chat).run()))
             await stopping.wait()
             chat.worker.stop()
             syncs = tasks.create_task(services.queue.stop())  # between documents; the next start takes them up

@@ -154,6 +154,7 @@ LAYERS = {
             "bot.commands",
             "bot.signs",
             "bot.readiness",
+            "bot.admin_notices",
             "bot.metrics",
             "bot.maintenance",
             "bot.control",
