@@ -6,24 +6,29 @@ import re
 from collections.abc import Sequence
 
 _LEAST_WIDTH = 60
-_POST_WIDTH = 500  # from here on a width is that of a post, and one full line is enough to tell
+# Of terminals, mails, syslog, posts. Any other may be that of the longest line by chance, and a short one too.
+_USUAL_WIDTHS = (80, 100, 120, 132, 160, 200, 255, 256, 500, 512, 1000, 1023, 1024, 2000, 2048, 3000, 4000,
+                 4096, 8000, 8192, 16_000, 16_383, 16_384)  # fmt: skip
 _LEAST_STARTS = 2  # of frames in one line, from which on its line breaks were lost
 MAX_FLAT_CHARS = 120_000
 
 _FRAME_START = re.compile(
     r"^\s*(?:at\s|File \"|#\d+\s|\.\.\. \d+|Caused by|Suppressed|from\s+\S+:\d+|Traceback \(|--- |---> |goroutine |created by "
-    r"|\d+:\s|During handling|The above|\(Coroutine boundary|Wrapped by|Next |thrown in |\S+@\S+:\d+)"
+    r"|\d+:\s|During handling|The above|\(Coroutine boundary|Wrapped by|Next |thrown in |(?:[\w$]+\.){2,8}[A-Z]\w*|\S+@\S+:\d+)"
 )
 # Where the next printed line of a trace begins within a line.
 _LOST = re.compile(
-    r"[ \t]+(?="
-    r"at\s+(?:[\w.@-]+/{1,2})*(?:[\w$<>`|+-]+\.)+[\w$<>`\[\],|-]+\("  # a dotted function
-    r"|at\s+(?:async\s+|new\s+)?[\w$.<>\[\] *#]{0,100}\(?(?:file:|https?:|webpack|/|\./|node:|<anonymous>\)|[A-Za-z]:\\)"
-    r"|Caused by: |Suppressed: |Wrapped by: |\.\.\. \d+ (?:more|common frames)"
-    r"|File \"[^\"\s]{1,300}\", line \d|Traceback \(most recent|During handling of the above|The above exception was"
-    r"|from \S{1,300}\.rb:\d+:in|#\d+ (?:\S{1,300}\(\d+\)|\[internal function\]|\{main\})|thrown in /|Stack trace: "
-    r"|---> |--- End of |goroutine \d+ \[|created by \S+|stack backtrace:|\d+:\s+[\w<][\w:<>{}, ]{0,200} at \S+\.rs:\d+"
-    r"|[\w$./<>*]{0,80}@https?://\S+:\d+:\d+"
+    r"(?<!panicked)(?<!from)[ \t]+(?="
+    r"(?:at|위치:)\s+(?:[\w.@-]+/{1,2})*(?:[\w$<>`|+-]+\.)+[\w$<>`\[\],|-]+\("  # a dotted function
+    r"|at\s+(?:async\s+|new\s+)?[\w$.<>\[\] *#]{1,100}\((?:file:|https?:|webpack|/|\./|node:|<anonymous>\)|[A-Za-z]:\\)"
+    r"|at\s+(?:async\s+)?[^\s()]{1,300}\.(?:tsx?|jsx?|mjs|cjs|rs):\d+"
+    r"|Caused by: |\[cause\]: |Suppressed: |Wrapped by: |\.\.\. \d+ (?:more|common frames)"
+    r"|File \"[^\"\n]{1,300}\", line \d|Traceback \(most recent|During handling of the above|The above exception was"
+    r"|from \S{1,300}\.rb:\d+:in|/\S{1,300}\.rb:\d+:in [`']"
+    r"|#\d+ (?:\S{1,300}\(\d+\)|\[internal function\]|\{main\})|thrown in /|Stack trace: |Next \\?[A-Z][\w\\]{1,100}: "
+    r"|---> |--- End of |goroutine \d+ \[|created by \S+|stack backtrace:|note: "
+    r"|\d+:\s+[\w<][\w:<>{}, ]{0,200} at \S+\.rs:\d+"
+    r"|(?:global |module |eval )?[\w$./<>*]{0,80}@(?:https?://\S+:\d+:\d+|\[native code\])"
     r")"
 )
 _PYTHON_PLACE = re.compile(r"(File \"[^\"\n]+\", line \d+(?:, in [\w<>.]+)?)[ \t]+(?=\S)")
@@ -31,7 +36,10 @@ _PYTHON_END = re.compile(
     r"[ \t]+(?=(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*(?:Error|Exception|Warning|Timeout|Interrupt|Exit|DoesNotExist|NotFound"
     r"|Failure)(?:: |\s*$))"
 )
-_GO_PLACE = re.compile(r"[ \t]+(/\S+\.go:\d+(?: \+0x[0-9a-f]+)?)(?:[ \t]+(?=\S)|$)")
+_GO_PLACE = re.compile(
+    r"(?:(?:^|[ \t]+)([\w.\-/]{1,200}?(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]{1,100}(?:\[\.\.\.\])?(?:\([^()\n]{0,300}\))?))?"
+    r"[ \t]+(/\S+\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?)(?:[ \t]+(?=\S)|$)"
+)
 _CAUSE_BEHIND_FRAME = re.compile(r"(?<=\))[ \t]+(?=(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b)")
 _UNFINISHED = re.compile(
     r"^\s*at$"
@@ -42,16 +50,18 @@ _UNFINISHED = re.compile(
 )
 
 
-def without_hard_wraps(lines: Sequence[str]) -> list[str]:
-    """Lines joined that a fixed width cut: they are exactly as long as the longest one."""
+def without_hard_wraps(lines: Sequence[str], prefix: re.Pattern[str] | None = None) -> list[str]:
+    """Lines joined that a fixed width cut: they are exactly as long as the longest one. A line that is indented, that
+    begins a frame or carries the prefix of all lines was printed as it is."""
     width = max((len(line) for line in lines), default=0)
     full = sum(len(line) == width for line in lines[:-1])
-    if width < _LEAST_WIDTH or full < (1 if width >= _POST_WIDTH else 2):
+    if width < _LEAST_WIDTH or full < (3 if width not in _USUAL_WIDTHS else 1 if width >= 200 else 2):
         return list(lines)
     joined: list[str] = []
     goes_on = False
     for line in lines:
-        if goes_on and not _FRAME_START.match(line):
+        begins = _FRAME_START.match(line) or line[:1] == "\t" or line[:2] == "  " or not line.strip()
+        if goes_on and not begins and not (prefix is not None and prefix.match(line)):
             joined[-1] += line
         else:
             joined.append(line)
@@ -83,7 +93,7 @@ def with_line_breaks(line: str) -> list[str]:
     if 'File "' in line:
         line = _python_lines(line)
     if ".go:" in line:
-        line = _GO_PLACE.sub(r"\n\t\1\n", line)
+        line = _GO_PLACE.sub(r"\n\1\n\t\2\n", line)
     return [piece.rstrip() for piece in line.split("\n") if piece.strip()]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.alerts.line_breaks import with_line_breaks, without_hard_wraps, without_word_wraps
@@ -18,25 +18,33 @@ from bot.alerts.line_breaks import with_line_breaks, without_hard_wraps, without
 MAX_LINES = 20_000
 MAX_LINE_CHARS = 2_000  # keeps the time of patterns that look ahead in a line within bounds
 _MAX_PREFIXES = 4
+_MAX_BEFORE_RECORD = 300  # characters of a prefix before a record in JSON
+_MAX_TEXTS = 100
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_ESCAPED_BREAK = re.compile(r"(?<!\\)\\(?:r\\)?n(?=\\?t|\s|[A-Z\"#]|at |File |Caused|from |[a-z_][\w.$/]*[.:/(]|\d+:|\\?$|\\\")")
-_ESCAPED_FRAME = re.compile(r"\\n(?:\\+t|\s{2,})?\s*(?:at |File \\*\"|#\d+ |Caused by|\.\.\. \d|from |goroutine |\d+: )")
+_ESCAPE = re.compile(r"\\([\"\\/bfnrt]|u[0-9a-fA-F]{4})")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "", "b": "", "f": "", '"': '"', "\\": "\\", "/": "/"}
+_RECORD_EDGE = re.compile(r"(?<!\\)\"\s*(?:[,:}]\s*\"?|$)")
+_ESCAPED_FRAME = re.compile(
+    r"\\n(?:\\+t|\s{2,})?\s*(?:at |File \\*\"|#\d+ |Caused by|\.\.\. \d|from |goroutine |\d+: )"
+)
 _UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _FENCE = re.compile(r"^\s*`{3,}\w*\s*$")
-_EDGE_FENCE = re.compile(r"^\s*`{3,}(?=\S)|(?<=\S)`{3,}\s*$")
+_EDGE_FENCE = re.compile(r"^\s*`{3,}(?!\w*\s*$)|(?<=\S)`{3,}\s*$")
 _QUOTE = re.compile(r"^(?:>|&gt;) ?")
 # 2024-05-01T12:00:00.123456789Z stdout F ..., 2024/05/01 12:00:00 ..., [12:00:00] ..., and for syslog May  1 ...
 _TIME = r"\[?(?:\d{4}[-/.]\d{2}[-/.]\d{2}[T ])?\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|\s?[+-]\d{2}:?\d{2}|\sUTC|\sKST)?\]?"
 _SYSLOG = re.compile(
-    rf"^(?:<\d{{1,3}}>(?:1 )?)?(?:[A-Z][a-z]{{2}}\s+\d{{1,2}} \d{{2}}:\d{{2}}:\d{{2}}|{_TIME}) (?:\S+ )?"
-    r"(?P<stream>[\w./-]+(?:\[[\w.]+\])?): ?"
+    rf"^(?:<\d{{1,3}}>)?(?:[A-Z][a-z]{{2}}\s+\d{{1,2}} \d{{2}}:\d{{2}}:\d{{2}} [\w.-]+ (?P<app>[\w./-]+(?:\[\w+\])?)"
+    rf"|{_TIME} (?:[\w.-]+ )?(?P<stream>[\w./-]+\[[\w.]+\])): ?"
 )
 _SYSLOG_5424 = re.compile(rf"^<\d{{1,3}}>1 {_TIME} \S+ (?P<stream>\S+ \S+) \S+ (?:-|\[[^\]]*\])+ ?")
-_CONTAINER = re.compile(rf"^(?:{_TIME}\s+)?(?P<stream>stdout|stderr) [FP] ")
+_CONTAINER = re.compile(rf"^(?:{_TIME}\s+)?(?:stdout|stderr) [FP] ")
 _COMPOSE = re.compile(r"^(?P<stream>[A-Za-z][\w.-]*[\w])\s*\| ?")
 _POD = re.compile(r"^\[(?P<stream>(?:pod/)?[\w./-]+-[a-z0-9]{5,10}(?:[ /][\w.-]+)?)\] ")
-_STERN = re.compile(r"^(?P<stream>[a-z][a-z0-9-]*-(?=[a-z0-9]*\d)[a-z0-9]{5,10}(?:-[a-z0-9]{5})? [a-z][a-z0-9-]*) (?:[│|] ?)?")
+_STERN = re.compile(
+    r"^(?P<stream>[a-z][a-z0-9-]*-(?=[a-z0-9]*\d)[a-z0-9]{5,10}(?:-[a-z0-9]{5})? [a-z][a-z0-9-]*) (?:[│|] ?)?"
+)
 _ANDROID = re.compile(
     r"^(?:\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d+\s+\d+\s+\d+\s+)?"
     r"[VDIWEF][ /](?P<stream>[\w.$ -]{1,40}?)(?:\(\s*\d+\))?\s*: "
@@ -50,7 +58,9 @@ _THREAD = re.compile(
     rf"^(?:{_TIME}\s+)?\[(?P<stream>[\w.$#:@ -]+-\d+[\w.#-]*)\]\s"
     r"(?=\s*(?:at |Caused by|\.\.\. |[\w.$]+(?:Exception|Error)))"
 )
-_REQUEST = re.compile(r"^\[(?P<stream>[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9a-f]{16})\] ?")
+_REQUEST = re.compile(
+    r"^\[(?P<stream>[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9a-f]{16})\] ?"
+)
 _CLOCK = re.compile(rf"^(?P<time>{_TIME})(?:\t| (?! ?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)))")
 _PREFIXES = (_CONTAINER, _SYSLOG_5424, _SYSLOG, _COMPOSE, _POD, _STERN, _ANDROID, _THREAD, _REQUEST, _TAG, _CLOCK)
 
@@ -81,41 +91,79 @@ def read_streams(text: str) -> list[Stream]:
     """The streams of an unescaped text, in order of their first line. Empty text gives none."""
     lines = [_QUOTE.sub("", line) for line in text.splitlines()[:MAX_LINES]]
     lines = [_EDGE_FENCE.sub("", line) for line in lines if not _FENCE.match(line)]
-    streams: dict[tuple[str, ...], list[str]] = {(): without_hard_wraps(lines)}
-    for _ in range(_MAX_PREFIXES):
-        pattern = _common_prefix([line for own in streams.values() for line in own])
-        if pattern is None:
-            break
-        streams = _without_prefix(streams, pattern)
+    lines = _without_doubled_breaks(lines)
     found = []
-    for name, own in streams.items():
+    for name, own in _without_prefixes(without_hard_wraps(lines, prefix=_common_prefix(lines))):
         split = [piece for line in own for piece in with_line_breaks(line)]
         joined = [line[:MAX_LINE_CHARS] for line in without_word_wraps(split)][:MAX_LINES]
         if any(line.strip() for line in joined):
-            found.append(Stream(name=name[-1] if name else None, lines=tuple(joined)))
+            found.append(Stream(name=name, lines=tuple(joined)))
     return found
 
 
 def _unescaped_line(line: str) -> str:
-    """A line with JSON escapes undone, twice where it was escaped twice."""
+    """A line with JSON escapes undone, twice where it was escaped twice, and a record taken apart."""
     for _ in range(3):
-        breaks = line.count("\\n")
-        if not (breaks >= 2 or (breaks and _ESCAPED_FRAME.search(line)) or _UNICODE_ESCAPE.search(line)):
+        if not (
+            _ESCAPED_FRAME.search(line)
+            or ((line.count("\\n") >= 2 or _UNICODE_ESCAPE.search(line)) and "\\" not in _ESCAPE.sub("", line))
+        ):
             break
-        try:
-            line = str(json.loads(f'"{line}"'))
-        except ValueError:
-            if breaks:
-                line = _ESCAPED_BREAK.sub("\n", line).replace("\\t", "\t").replace('\\"', '"').replace("\\\\", "\\")
-            line = _UNICODE_ESCAPE.sub(_letter, line)
-        if "\n" in line and "\\n" not in line:
+        told = _told_by_record(line)
+        if told is not None:
+            return told
+        if '{"' in line:
+            line = _RECORD_EDGE.sub("\n", line)  # a record that was cut off: its texts stand between quotes
+        line = _ESCAPE.sub(_letter, line)
+        if "\n" in line and not _ESCAPED_FRAME.search(line):
             break
-    return line
+    return line.strip('"') if line[:1] == line[-1:] == '"' else line
+
+
+def _told_by_record(line: str) -> str | None:
+    """The texts of a record in JSON, below what stands before it; None where there is none with lines in it."""
+    start = line.find("{")
+    if not 0 <= start <= _MAX_BEFORE_RECORD:
+        return None
+    try:
+        record, end = json.JSONDecoder().raw_decode(line, start)
+    except (ValueError, RecursionError):
+        return None
+    texts = _texts(record)
+    if not any("\n" in one for one in texts):
+        return None
+    return "\n".join([line[:start], *texts, line[end:]])
+
+
+def _texts(record: object) -> list[str]:
+    """The texts of an object, the longest ones last, without walking deep into hostile ones."""
+    waiting: list[object] = [record]
+    found: list[str] = []
+    while waiting and len(found) < _MAX_TEXTS:
+        value = waiting.pop(0)
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, Mapping):
+            waiting += list(value.values())[:_MAX_TEXTS]
+        elif isinstance(value, list):
+            waiting += value[:_MAX_TEXTS]
+    return sorted(found, key=lambda one: one.count("\n"))
 
 
 def _letter(match: re.Match[str]) -> str:
-    code = int(match[1], 16)
-    return "" if 0xD800 <= code <= 0xDFFF or code < 32 else chr(code)
+    plain = _ESCAPES.get(match[1])
+    if plain is not None:
+        return plain
+    code = int(match[1][1:], 16)
+    return "" if 0xD800 <= code <= 0xDFFF or (code < 32 and code not in (9, 10)) else chr(code)
+
+
+def _without_doubled_breaks(lines: list[str]) -> list[str]:
+    """Lines without the blank one that follows each, where a collector wrote every break twice."""
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    if len(filled) < 4 or any(b - a == 1 for a, b in zip(filled, filled[1:], strict=False)):
+        return lines
+    return [line for number, line in enumerate(lines) if line.strip() or not number or not lines[number - 1].strip()]
 
 
 def _common_prefix(lines: Sequence[str]) -> re.Pattern[str] | None:
@@ -128,16 +176,20 @@ def _common_prefix(lines: Sequence[str]) -> re.Pattern[str] | None:
     return None
 
 
-def _without_prefix(streams: dict[tuple[str, ...], list[str]], pattern: re.Pattern[str]) -> dict[tuple[str, ...], list[str]]:
-    """The streams by what this prefix names; a line without it belongs to the one before."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for name, lines in streams.items():
-        own = name
-        for line in lines:
-            match = pattern.match(line)
-            if match is not None:
-                told = match.groupdict().get("stream")
-                own = (*name, told.strip()) if told and pattern is not _CONTAINER else name
-                line = line[match.end() :]
-            found.setdefault(own, []).append(line)
-    return found
+def _without_prefixes(
+    lines: list[str], name: str | None = None, depth: int = _MAX_PREFIXES
+) -> list[tuple[str | None, list[str]]]:
+    """(name, lines) of each stream, without the prefixes of all its lines, one after the other."""
+    pattern = _common_prefix(lines) if depth else None
+    if pattern is None:
+        return [(name, without_hard_wraps(lines) if depth < _MAX_PREFIXES else lines)]
+    streams: dict[str | None, list[str]] = {}
+    own = name
+    for line in lines:
+        match = pattern.match(line)
+        if match is not None:  # a line without it belongs to the one before
+            told = match.groupdict()
+            own = (told.get("stream") or told.get("app") or name or "").strip() or None
+            line = line[match.end() :]
+        streams.setdefault(own, []).append(line)
+    return [part for told, part_lines in streams.items() for part in _without_prefixes(part_lines, told, depth - 1)]

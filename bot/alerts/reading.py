@@ -17,7 +17,7 @@ from bot.alerts.payloads import alertmanager, monitors, on_call, pipelines, reco
 from bot.alerts.payloads.told import Told, severity_of
 from bot.alerts.posts import read_text
 from bot.alerts.services import SERVICE_LABELS, Service, Services
-from bot.alerts.traces import read_traces
+from bot.alerts.traces import read_loose, read_traces
 from bot.types import Message
 from knowledge.masking import mask
 
@@ -94,13 +94,14 @@ def read_post(message: Message, *, services: Services) -> Reading:
     told: list[Told] | str = read_text(text, author=message.author.display_name)
     inside = _json_inside(text)
     if inside is not None:
-        found = _told_by(inside)
+        found = _told_by(_masked(inside))
         told = found if isinstance(found, list) and found else told
     if isinstance(told, str):
         return Reading(alerts=(), skipped=f"The post {told}.")
     own = [one for one in services if one.channel == (message.thread.platform, message.thread.channel_id)]
     fallback = own[0] if len(own) == 1 else None
-    alerts = [_alert(one, services, message.posted_at, raw=text, fallback=fallback) for one in told[:MAX_ALERTS]]
+    raw = _plain(text)
+    alerts = [_alert(one, services, message.posted_at, raw=raw, fallback=fallback) for one in told[:MAX_ALERTS]]
     return Reading(alerts=tuple(alerts))
 
 
@@ -126,7 +127,7 @@ def read_payload(body: bytes, *, content_type: str, services: Services, posted_a
         found = _told_by(_masked(item)) if isinstance(item, Mapping) else None
         if isinstance(found, str):
             skipped.append(found)
-        alerts += [_alert(one, services, posted_at, raw=one.text) for one in found or () if isinstance(one, Told)]
+        alerts += [_alert(one, services, posted_at) for one in found or () if isinstance(one, Told)]
         if len(alerts) >= MAX_ALERTS:
             break
     if not alerts and not skipped:
@@ -146,7 +147,8 @@ def _read_plain(text: str, services: Services, posted_at: datetime) -> Reading:
     told = read_text(masked, author="")
     if isinstance(told, str):
         return Reading(alerts=(), skipped=f"The body {told}.")
-    return Reading(alerts=tuple(_alert(one, services, posted_at, raw=masked) for one in told))
+    raw = _plain(masked)
+    return Reading(alerts=tuple(_alert(one, services, posted_at, raw=raw) for one in told))
 
 
 def _parsed(text: str, *, must: bool) -> Any:
@@ -209,10 +211,22 @@ def _masked(value: Any, key: str = "", depth: int = 0) -> Any:
     return told.removeprefix(f"{key}: ") if told.startswith(f"{key}: ") and "[masked:" in told else mask(text)
 
 
-def _alert(told: Told, services: Services, posted_at: datetime, *, raw: str, fallback: Service | None = None) -> Alert:
-    plain = mask(unescaped(told.text))
+def _plain(text: str) -> str:
+    """`text` without escapes; what they hid is masked and cleaned as well."""
+    plain = unescaped(text)
+    return text if plain == text else mask(_clean(plain))
+
+
+def _alert(
+    told: Told, services: Services, posted_at: datetime, *, raw: str | None = None, fallback: Service | None = None
+) -> Alert:
+    plain = _plain(told.text)
+    told = replace(told, title=_plain(told.title), message=_plain(told.message))
     streams = read_streams(plain)
-    traces = tuple(_owned(trace, told.own_files) for stream in streams for trace in read_traces(stream))
+    read = [trace for stream in streams for trace in read_traces(stream)]
+    if not any(one.frames for trace in read for one in trace.thrown) and (loose := read_loose(plain)) is not None:
+        read = [loose]
+    traces = tuple(_owned(trace, told.own_files) for trace in read)
     main = main_trace(traces)
     error_class = told.error_class or (main.thrown[0].error_class if main else "") or None
     message = told.message
@@ -243,7 +257,7 @@ def _alert(told: Told, services: Services, posted_at: datetime, *, raw: str, fal
         fingerprint=key,
         sequence=sequence,
         is_truncated=main.is_truncated if main else False,
-        raw=raw,
+        raw=plain if raw is None else raw,
         posted_at=posted_at,
         labels=told.labels,
         revision=told.revision or _label(told.labels, _REVISION_LABELS) or None,

@@ -13,7 +13,7 @@ from functools import partial
 
 from bot.alerts.alert import Thrown, Trace, TraceFrame
 from bot.alerts.languages import dotnet, go, jvm, php, python, ruby, rust, script, swift
-from bot.alerts.languages.printed import Printed, Reader
+from bot.alerts.languages.printed import Printed, Reader, thrown
 from bot.alerts.log_text import Stream
 from bot.alerts.ownership import is_in_app
 from knowledge.api import find_frames as frames_of
@@ -35,6 +35,10 @@ READERS: tuple[tuple[str, Reader], ...] = (
     ("javascript", script.read),
 )
 _CUT = re.compile(r"(?:…|\[?\(?(?:truncated|생략|cut off)\)?\]?|\.{3})\s*$", re.IGNORECASE)
+_CLASS_IN_TEXT = re.compile(
+    r"(?<![\w.$])(?P<class>(?:[A-Za-z_]\w*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Failure|NotFound|Timeout))\b"
+    r"(?::\s(?P<message>[^\n]{0,300}))?"
+)
 # The frames with which a whole stack ends.
 _BOTTOM = re.compile(
     r"java\.lang\.Thread\.run|\.main\(|<module>|\{main\}|goexit|__rust_begin_short_backtrace|<main>|Main\(|thrown in "
@@ -67,6 +71,17 @@ def read_traces(stream: Stream) -> list[Trace]:
         else:
             at += 1
     return found[:MAX_TRACES]
+
+
+def read_loose(text: str) -> Trace | None:
+    """The frames of a text whose lines were broken or lost beyond what the readers undo; None when there are none."""
+    found = {name: trace_frames(name, text) for name, _ in READERS}
+    language = max(found, key=lambda name: len(found[name]))
+    if not found[language]:
+        return None
+    head = _CLASS_IN_TEXT.search(text[:MAX_MESSAGE_CHARS])
+    one = thrown(head["class"] if head else "", (head["message"] or "") if head else "", found[language])
+    return Trace(language=language, thrown=_shortened((one,)), is_truncated=True)
 
 
 def _shortened(chain: Sequence[Thrown]) -> tuple[Thrown, ...]:

@@ -122,7 +122,7 @@ _GO_FLAT = re.compile(
 )
 # /app/items.go:33 (0x8f2000) above (*Items).List: page := must(c)
 _GO_RECOVERED = re.compile(
-    r"^(?P<file>\S+\.go):(?P<line>\d+) \(0x[0-9a-f]+\)\n\s+(?P<symbol>[\w.()*\[\]]+): ", re.MULTILINE
+    r"^(?P<file>\S+\.go):(?P<line>\d+) \(0x[0-9a-f]+\)[ \t]*\n\s+(?P<symbol>[\w.()*\[\]]+): ", re.MULTILINE
 )
 
 

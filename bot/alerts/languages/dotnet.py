@@ -14,6 +14,7 @@ _HEAD = re.compile(
     r"(?P<link>\(?(?:Inner Exception #\d+\) |--->\s*(?:\(Inner Exception #(?P<number>\d+)\) )?))?"
     r"(?P<class>(?:[A-Za-z_]\w*+\.)++[A-Z]\w*+(?:`\d+)?(?:\+\w+)?)(?: \([^)]*\))?: ?(?P<message>.*)$"
 )
+_INLINE_HEAD = re.compile(r"(?<![\w.])(?P<class>(?:[A-Z]\w*+\.)++[A-Z]\w*+)(?: \([^)]*\))?: (?P<message>.*)$")
 FRAME = re.compile(
     r"^\s*(?:at|에서|위치:)\s+[\w.<>`+|\[\],$]+\((?![\w$-]+\.(?:java|kts?|scala|groovy)\b|Unknown Source\)|Native Method\))"
     r".*\)(?:\s+(?:in|위치:|파일)\s+.+)?\s*$"
@@ -32,7 +33,7 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
     """A chain that begins at this line; the further members of an aggregate are traces too."""
     heads, here = _heads(lines, at)
     if not heads:
-        return None
+        return _headless(lines, at, find_frames)
     groups, end = _groups(lines, here, find_frames)
     if end == here:
         return None
@@ -51,6 +52,19 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
         if head["number"] != "0":  # the first one was printed as the cause
             others.append(tuple(reversed(one)))
     return Printed(tuple(reversed(chain)), end, complete=len(groups) >= len(heads), others=tuple(others))
+
+
+def _headless(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | None:
+    """Frames whose head stands at the end of the line before, or was cut off."""
+    if not FRAME.match(lines[at]):
+        return None
+    groups, end = _groups(lines, at, find_frames)
+    frames = [frame for group in groups for frame in group]
+    head = _INLINE_HEAD.search(lines[at - 1].rstrip()) if at else None
+    if not frames or (head is None and end - at < 2):
+        return None
+    one = thrown(head["class"], head["message"], frames) if head else thrown("", "", frames)
+    return Printed((one,), end, complete=head is not None)
 
 
 def _heads(lines: Sequence[str], at: int) -> tuple[list[tuple[str, str]], int]:

@@ -9,10 +9,14 @@ from bot.alerts.alert import TraceFrame
 from bot.alerts.languages.printed import FindFrames, Printed, run_of, thrown
 
 _PANIC = re.compile(r"^(?P<kind>panic|fatal error): (?P<message>.*)$")
-_LOGGED = re.compile(r"(?:panic serving [^:\s]+:\d+|panic recovered|recovered from panic|Recovery\]):\s*(?P<message>.*)$")
+_LOGGED = re.compile(
+    r"(?:panic serving [^:\s]+:\d+|panic recovered|recovered from panic|Recovery\]):\s*(?P<message>.*)$"
+)
 _ROUTINE = re.compile(r"^goroutine (?P<thread>\d+)(?: \S+=\S+)* \[(?P<state>[^\]]*)\]:")
 _PLACE = re.compile(r"^\s+\S+\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|^/\S+\.go:\d+(?: \+0x[0-9a-f]+)?\s*$")
-_FUNCTION = re.compile(r"^panic\(.*\)\s*$|^[\w./\-@]+(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]+(?:\[\.\.\.\])?(?:\(.*\))?\s*$")
+_FUNCTION = re.compile(
+    r"^panic\(.*\)\s*$|^[\w./\-@]+(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]+(?:\[\.\.\.\])?(?:\(.*\))?\s*$"
+)
 _LINE = re.compile(f"{_PLACE.pattern}|{_FUNCTION.pattern}|^created by ")
 # /app/items.go:33 (0x8f2000) above (*Items).List: page := must(c)
 _RECOVERED = re.compile(r"^\S+\.go:\d+ \(0x[0-9a-f]+\)\s*$|^\s+[\w.()*\[\]]+: ")

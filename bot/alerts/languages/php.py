@@ -42,7 +42,11 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
     while match is not None:
         end = run_of(lines, here + 1, FRAME, gaps=1)
         name = (match["class"] or "PHP error").lstrip("\\")
-        printed.append(thrown(name, match["message"].replace('\\"', '"'), _frames(match["place"], lines[here + 1 : end], find_frames)))
+        printed.append(
+            thrown(
+                name, match["message"].replace('\\"', '"'), _frames(match["place"], lines[here + 1 : end], find_frames)
+            )
+        )
         here = end
         following = next_filled(lines, here)
         match = _NEXT.match(lines[following]) if following is not None else None
