@@ -19,7 +19,8 @@ class Feedback:
 
     def save(self, given: FeedbackGiven) -> bool:
         """Whether the vote was on a final reply of the bot. It takes the place of an earlier one of the same person; a
-        vote that is taken back goes only when it is the last one."""
+        vote that is taken back goes only when it is the last one. A reply that was posted a moment ago may not be
+        recorded yet: bot.inbox completes the vote then."""
         with self._store.transaction() as connection:
             reply = connection.execute(
                 "SELECT * FROM replies WHERE platform = ? AND "
@@ -28,6 +29,12 @@ class Feedback:
                 if given.delivery_id
                 else (given.platform, given.reply_id, given.channel_id),
             ).fetchone()
+            if reply is None and given.delivery_id:
+                reply = connection.execute(
+                    "SELECT delivery_id, '' AS question, '' AS answer, '[]' AS evidence_ids FROM inbox"
+                    " WHERE platform = ? AND delivery_id = ? AND state IN ('received', 'working')",
+                    (given.platform, given.delivery_id),
+                ).fetchone()
             if reply is None:
                 return False
             key = (given.platform, reply["delivery_id"], given.author.id)

@@ -238,6 +238,11 @@ class Inbox:
                 f"INSERT OR REPLACE INTO replies ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
                 tuple(row.values()),
             )
+            connection.execute(  # votes that came between the post and this record
+                "UPDATE feedback SET question = ?, answer = ?, evidence_ids = ?"
+                " WHERE platform = ? AND delivery_id = ? AND question = '' AND answer = ''",
+                (row["question"], row["answer"], row["evidence_ids"], thread.platform, item.delivery_id),
+            )
 
     # --- looking --------------------------------------------------------------------------------
 

@@ -45,18 +45,20 @@ class Reception:
     max_question_chars: int
     wake: Callable[[], None]  # tells the worker that there is something to do
 
-    async def receive(self, delivery: Delivery) -> None:
-        """Saves what is to be dealt with and returns; the platform acknowledges after that. Raises StoreError."""
+    async def receive(self, delivery: Delivery) -> bool | None:
+        """Saves what is to be dealt with and returns; the platform acknowledges after that. False: a vote on a reply
+        that is not known. Raises StoreError."""
         delivery = cleaned(delivery)
         if isinstance(delivery, FeedbackGiven):
             known = await self.store.in_thread(self.feedback.save, delivery)
             log.info("feedback.given", vote=delivery.vote, taken_back=delivery.taken_back, on_own_reply=known)
-            return
+            return known
         with following(delivery.delivery_id):
             if isinstance(delivery, Command):
                 await self._receive_command(delivery)
             else:
                 await self._receive_message(delivery)
+        return None
 
     # --- messages -------------------------------------------------------------------------------
 

@@ -43,6 +43,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "open": {"ko": "열기", "en": "open"},
     "error_number": {"ko": "오류 번호: `{id}`", "en": "Error number: `{id}`"},
     "vote_thanks": {"ko": "의견 고맙습니다. 답을 고치는 데 씁니다.", "en": "Thank you; it helps to mend answers."},
+    "vote_unknown": {
+        "ko": "이 답은 이제 기록에 없어서 의견을 남길 수 없습니다.",
+        "en": "This answer is not on record any more, so the vote could not be kept.",
+    },
     "button_expired": {"ko": "이 버튼은 기한이 지났습니다.", "en": "This button has expired."},
     "button_refused": {"ko": "이 버튼으로는 의견을 남길 수 없습니다.", "en": "This button cannot be used here."},
     "not_now": {

@@ -12,27 +12,33 @@ from typing import Any
 import structlog
 
 from bot.errors import AuthError, BotError, PlatformError
-from bot.persona import language_of
-from bot.platforms.mattermost_buttons import ButtonRefused, Buttons, derived_key, vote_of
+from bot.platforms.mattermost_buttons import Buttons, derived_key
 from bot.platforms.mattermost_catchup import CatchUp
 from bot.platforms.mattermost_commands import PING, CommandReplies, command_of
 from bot.platforms.mattermost_directory import Directory
 from bot.platforms.mattermost_doctor import MattermostDoctor, Wiring
-from bot.platforms.mattermost_failures import Refused
-from bot.platforms.mattermost_messages import NAME, Own, is_gone, message_of, own_part, post_of
-from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Answered, Conditions, Replies
+from bot.platforms.mattermost_messages import (
+    NAME,
+    Own,
+    is_from_machine,
+    is_gone,
+    is_system,
+    message_of,
+    own_part,
+    post_of,
+)
+from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Conditions, Replies
 from bot.platforms.mattermost_rest import MattermostRest
 from bot.platforms.mattermost_roots import Roots
 from bot.platforms.mattermost_socket import Event, MattermostSocket, Missed, Timing, probe
+from bot.platforms.mattermost_votes import Votes
 from bot.ports import PlatformState, Receive, ReplyStream
-from bot.types import Author, Command, Diagnosis, FeedbackGiven, Message, MessageEvent, Reply, ThreadRef, Vote
-from bot.wording import word
+from bot.types import Author, Command, Diagnosis, Message, MessageEvent, Reply, ThreadRef
 from knowledge.types import ToolStatus
 
 SWEEP_EVERY_S = 300.0  # what the socket did not deliver although it looks well
 SWEEP_BEHIND_S = 5.0
 SETTINGS_WITHIN_S = 5.0
-MAX_REACTIONS = 1000  # that wait to be looked up
 EVENTS: Mapping[str, MessageEvent] = {"posted": "posted", "post_edited": "edited", "post_deleted": "deleted"}
 
 Json = dict[str, Any]
@@ -75,23 +81,25 @@ class MattermostPlatform:
         self._conditions: Conditions | None = None
         self._receive: Receive | None = None
         self._closed = asyncio.Event()
-        self._felt: asyncio.Queue[tuple[Json, bool]] = asyncio.Queue(MAX_REACTIONS)
         self.rest = MattermostRest(
             options.url, options.token, timeout_s=options.request_timeout_s, ca_file=options.ca_file,
             now_s=lambda: clock().timestamp(), retry_wait_s=options.retry_wait_s,
         )  # fmt: skip
         key = options.button_key.encode() if options.button_key else derived_key(options.token)
-        self._buttons = Buttons(key, f"{options.callback_url or ''}/mattermost/button")
+        buttons = Buttons(key, f"{options.callback_url or ''}/mattermost/button")
         self._replies = Replies(
-            self.rest, self._known, buttons=self._buttons if options.callback_url else None, clock=clock,
+            self.rest, self._known, buttons=buttons if options.callback_url else None, clock=clock,
             monotonic=timing.monotonic,
         )  # fmt: skip
         self._roots = Roots(self.rest, self._known, clock=clock)
         self._commands = CommandReplies(self.rest, self._replies, state, self._known, clock=clock)
         self._directory = Directory(self.rest, options.url, options.teams, monotonic=timing.monotonic)
+        self._votes = Votes(self.rest, self._replies, buttons, self._directory, state, ready=self._ready, clock=clock)
+        self._replies.on_answer = self._votes.watch
         self._socket = MattermostSocket(
             options.url, options.token, ca_file=options.ca_file, timing=timing, before_connecting=self._introduce
         )
+        self._socket.foresee = self._foresee
         self._catch_up = CatchUp(
             self.rest, state, clock=clock, monotonic=timing.monotonic, deliver=self._deliver_old,
             max_age=options.catch_up_age, max_posts=options.catch_up_messages,
@@ -110,18 +118,24 @@ class MattermostPlatform:
     # --- bot.ports.ChatPlatform: hearing --------------------------------------------------------
 
     async def listen(self, receive: Receive) -> None:
-        self._receive = receive
+        self._receive = self._votes.receive = receive
         self._socket.forget()  # what an earlier listener left half-done is read again
         try:
             async with asyncio.TaskGroup() as tasks:
-                running = (self._socket.run(), self._dispatch(), self._sweep(), self._feel(), self._directory.run())
+                running = (
+                    self._socket.run(),
+                    self._dispatch(),
+                    self._sweep(),
+                    self._votes.run(),
+                    self._directory.run(),
+                )
                 parts = [tasks.create_task(part) for part in running]
                 await self._closed.wait()
                 await self._socket.close()
                 for part in parts:
                     part.cancel()
         finally:
-            self._receive = None
+            self._receive = self._votes.receive = None
             await self._catch_up.save()
             if self._closed.is_set():
                 self.rest.close()
@@ -137,6 +151,7 @@ class MattermostPlatform:
             item = await self._socket.arrivals.get()
             try:
                 if isinstance(item, Missed):
+                    self._votes.look()
                     await self._catch_up.run(item.why)
                 else:
                     await self._take(item)
@@ -152,7 +167,17 @@ class MattermostPlatform:
         while True:
             await self._timing.sleep(SWEEP_BEHIND_S if self._catch_up.is_behind else SWEEP_EVERY_S)
             if self._socket.state == "open" and self._socket.arrivals.empty():
+                try:
+                    self._rename(await self.rest.me())
+                except PlatformError as error:
+                    log.warning("mattermost.own_name_unread", reason=str(error))
                 self._socket.arrivals.put_nowait(Missed(why="the regular look"))
+
+    def _foresee(self, event: Event) -> None:
+        """Whoever wrote a post is looked up while it waits its turn."""
+        post = post_of(event.data) if event.name == "posted" else None
+        if post is not None and not is_system(post) and not is_from_machine(post):
+            self._directory.expect(str(post.get("user_id", "")))
 
     async def _take(self, event: Event) -> None:
         if event.name in EVENTS:
@@ -162,8 +187,20 @@ class MattermostPlatform:
                 await self._hear(post, EVENTS[event.name], sender=str(event.data.get("sender_name") or ""))
         elif event.name in ("reaction_added", "reaction_removed"):
             reaction = post_of(event.data, "reaction")
-            if reaction is not None and vote_of(str(reaction.get("emoji_name", ""))) and not self._felt.full():
-                self._felt.put_nowait((reaction, event.name == "reaction_removed"))
+            if reaction is not None:
+                self._votes.felt(reaction, taken_back=event.name == "reaction_removed")
+
+        elif event.name == "user_updated":
+            user = post_of(event.data, "user")
+            if user is not None:
+                self._rename(user)
+
+    def _rename(self, user: Json) -> None:
+        """Somebody has another name; mentions of the bot bear its new one at once."""
+        self._directory.renamed(user)
+        conditions = self._conditions
+        if conditions is not None and user.get("id") == conditions.own.id and user.get("username"):
+            conditions.own = Own(id=conditions.own.id, username=str(user["username"]))
 
     async def _hear(self, post: Json, event: MessageEvent, *, sender: str) -> None:
         if event != "posted":
@@ -202,43 +239,6 @@ class MattermostPlatform:
             attachments=await self._directory.attachments(post) if read_files else (),
             event=event,
         )
-
-    async def _feel(self) -> None:
-        """Reactions on answers are votes, and end with them; messages do not wait until they are looked up."""
-        while True:
-            reaction, taken_back = await self._felt.get()
-            try:
-                await self._vote(reaction, taken_back=taken_back)
-            except (BotError, KeyError, TypeError) as error:
-                log.error("mattermost.vote_lost", reason=str(error))
-
-    async def _vote(self, reaction: Json, *, taken_back: bool) -> None:
-        own = (await self._ready()).own
-        vote, user_id = vote_of(str(reaction.get("emoji_name", ""))), str(reaction.get("user_id", ""))
-        if vote is None or user_id == own.id or self._receive is None:
-            return
-        answered = await self._directory.remembered(str(reaction["post_id"]), self._answered_by)
-        if answered is not None:
-            await self._receive(await self._feedback(answered, user_id, vote, taken_back=taken_back))
-
-    async def _feedback(
-        self, answered: Answered, user_id: str, vote: Vote, *, taken_back: bool = False
-    ) -> FeedbackGiven:
-        return FeedbackGiven(
-            reply_id=answered.reply_id,
-            author=await self._directory.person(user_id),
-            vote=vote,
-            comment="",
-            platform=NAME,
-            delivery_id=answered.delivery_id,
-            taken_back=taken_back,
-        )
-
-    async def _answered_by(self, post_id: str) -> Answered | None:
-        try:
-            return await self._replies.answered_by(await self.rest.post(post_id))
-        except Refused:
-            return None
 
     # --- bot.ports.ChatPlatform: saying ---------------------------------------------------------
 
@@ -341,23 +341,7 @@ class MattermostPlatform:
 
     async def take_click(self, payload: Mapping[str, Any]) -> str:
         """What whoever clicked is told. Raises ButtonRefused, and PlatformError when the vote could not be kept."""
-        channel_id, post_id = str(payload.get("channel_id", "")), str(payload.get("post_id", ""))
-        user_id = str(payload.get("user_id", ""))
-        place, vote = self._buttons.verified(payload.get("context"), channel_id=channel_id, now=self._clock())
-        if not user_id or not post_id:
-            raise ButtonRefused("the click names no person or no post")
-        if self._receive is None:
-            raise PlatformError("The bot does not listen to Mattermost yet.")
-        own = (await self._ready()).own
-        post = await self.rest.post(post_id)
-        noted = own_part(post, own.id)
-        if noted is None or noted.delivery_id != place.delivery_id or post.get("channel_id") != channel_id:
-            raise ButtonRefused("the button belongs to another post")
-        answered = await self._replies.answered_by(post)
-        if answered is None:
-            raise ButtonRefused("the post is no finished answer")
-        await self._receive(await self._feedback(answered, user_id, vote))
-        return word("vote_thanks", language_of(str(post.get("message", ""))))
+        return await self._votes.click(payload)
 
     # --- inside ---------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from bot.platforms.mattermost_rest import MattermostRest
 from bot.types import Attachment, Author
 
 PERSON_KNOWN_S = 3600.0
+NEW_PERSON_WITHIN_S = 2.0
 MAX_KNOWN = 5000
 FILES_WITHIN_S = 15.0
 ANY_TEAM = "_redirect"  # the web app turns it into a team of whoever opens the address
@@ -42,6 +43,7 @@ class Directory:
         self._teams = frozenset(teams)
         self._monotonic = monotonic
         self._people: OrderedDict[str, tuple[float, Author]] = OrderedDict()
+        self._asking: dict[str, asyncio.Task[Author | None]] = {}
         self._wanted: set[str] = set()
         self._asked_for = asyncio.Event()
         self._channels: dict[str, Json] = {}
@@ -104,15 +106,44 @@ class Directory:
         return author_of(post, person.display_name, is_bot_account=person.is_bot)
 
     async def person(self, user_id: str, *, otherwise: str = "") -> Author:
-        """Whoever has this id. With another name at hand nobody waits: the right one is there the next time."""
+        """Whoever has this id. Somebody new is looked up first, within a moment: whether it is a bot decides whether it
+        is answered. What was known long ago is given at once and looked up behind."""
         known = self._people.get(user_id)
-        if known is not None and self._monotonic() - known[0] < PERSON_KNOWN_S:
+        if known is not None:
+            if self._monotonic() - known[0] >= PERSON_KNOWN_S:
+                self._want(user_id)
             return known[1]
-        if known is not None or otherwise:
-            self._wanted.add(user_id)
-            self._asked_for.set()
-            return known[1] if known is not None else Author(id=user_id, display_name=otherwise, is_bot=False)
-        return await self._look_up(user_id) or Author(id=user_id, display_name=user_id, is_bot=False)
+        try:
+            async with asyncio.timeout(NEW_PERSON_WITHIN_S):
+                found = await asyncio.shield(self._asked(user_id))
+        except TimeoutError:
+            found = None
+        if found is None:
+            self._want(user_id)
+        return found or Author(id=user_id, display_name=otherwise or user_id, is_bot=False)
+
+    def expect(self, user_id: str) -> None:
+        """Begins to look somebody up whose message waits its turn: many newcomers at once wait for one answer each,
+        and not for one another."""
+        if user_id and user_id not in self._people:
+            self._asked(user_id)
+
+    def _asked(self, user_id: str) -> asyncio.Task[Author | None]:
+        task = self._asking.get(user_id)
+        if task is None:
+            task = self._asking[user_id] = asyncio.create_task(self._look_up(user_id))
+            task.add_done_callback(lambda done: self._asking.pop(user_id, None))
+        return task
+
+    def renamed(self, user: Mapping[str, Any]) -> None:
+        """Takes what the server tells about somebody who is known here."""
+        user_id = str(user.get("id", ""))
+        if user_id in self._people:
+            self._people[user_id] = (self._monotonic(), _author_of(user))
+
+    def _want(self, user_id: str) -> None:
+        self._wanted.add(user_id)
+        self._asked_for.set()
 
     async def run(self) -> None:
         """Looks up, one after the other, the people that were met, until cancelled."""
@@ -120,7 +151,7 @@ class Directory:
             await self._asked_for.wait()
             self._asked_for.clear()
             while self._wanted:
-                await self._look_up(self._wanted.pop())
+                await self._asked(self._wanted.pop())
 
     async def _look_up(self, user_id: str) -> Author | None:
         try:
@@ -128,7 +159,7 @@ class Directory:
         except PlatformError as error:
             log.warning("mattermost.person_unknown", user=user_id, reason=str(error))
             return None
-        author = Author(id=user_id, display_name=_display_name(user), is_bot=user.get("is_bot") is True)
+        author = _author_of({**user, "id": user_id})
         self._people[user_id] = (self._monotonic(), author)
         _keep_latest(self._people)
         return author
@@ -178,6 +209,10 @@ class Directory:
         except PlatformError as error:
             log.warning("mattermost.file_unread", file=info.get("name"), reason=str(error))
             return None
+
+
+def _author_of(user: Mapping[str, Any]) -> Author:
+    return Author(id=str(user["id"]), display_name=_display_name(user), is_bot=user.get("is_bot") is True)
 
 
 def _display_name(user: Mapping[str, Any]) -> str:

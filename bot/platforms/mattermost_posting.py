@@ -5,7 +5,7 @@ attempt completes what stands there and doubles nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -74,6 +74,9 @@ class Replies:
         self._buttons = buttons
         self._clock = clock
         self.monotonic = monotonic
+        self.on_answer: Callable[[Sequence[str]], Awaitable[None]] | None = (
+            None  # is told the posts of what is voted on
+        )
 
     async def post(self, reply: Reply) -> str:
         """The id of the first post of the reply; what an earlier attempt left is continued. Raises PlatformError."""
@@ -103,8 +106,11 @@ class Replies:
         first = noted.get(1)
         if first is None or not first.final:
             return None
-        complete = all((part := noted.get(n)) is not None and part.final for n in range(1, first.parts + 1))
-        return str(parts[1]["id"]) if complete else None
+        if not all((part := noted.get(n)) is not None and part.final for n in range(1, first.parts + 1)):
+            return None
+        if self.on_answer is not None:
+            await self.on_answer([str(parts[number]["id"]) for number in range(1, first.parts + 1)])
+        return str(parts[1]["id"])
 
     async def standing(self, thread: ThreadRef, delivery_id: str) -> Standing:
         """What of a reply the thread holds. Raises PlatformError."""
@@ -168,6 +174,8 @@ class Replies:
         surplus = [post for number, post in standing.parts.items() if number > len(texts)]
         for post in [*surplus, *standing.surplus]:
             await self._remove(str(post["id"]))
+        if self.on_answer is not None and reply.final and reply.kind in ("answer", "refusal"):
+            await self.on_answer(ids)
         return ids[0]
 
     async def create(

@@ -7,7 +7,7 @@ a raw answer for `application/json; charset=utf-8`; `_Transport` takes its place
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
@@ -216,6 +216,16 @@ class MattermostRest:
     async def react(self, user_id: str, post_id: str, emoji: str) -> None:
         fields = {"user_id": user_id, "post_id": post_id, "emoji_name": emoji}
         await self.safely("react", lambda d: d.reactions.create_reaction(fields))
+
+    async def reactions_of(self, post_ids: Sequence[str]) -> dict[str, list[Json]]:
+        """post id -> its reactions, of posts that have some; refused when one of them may not be read."""
+        call: Callable[[Driver], Any] = lambda d: d.client.post("/posts/ids/reactions", options=list(post_ids))  # noqa: E731
+        found = _object(await self.safely("read reactions", call))
+        return {post_id: _objects(value or []) for post_id, value in found.items()}
+
+    async def reactions(self, post_id: str) -> list[Json]:
+        call: Callable[[Driver], Any] = lambda d: d.client.get(f"/posts/{post_id}/reactions")  # noqa: E731
+        return _objects(await self.safely("read reactions", call) or [])
 
     async def file(self, file_id: str) -> HeadAndTail:
         """A file's beginning and end. Raises PlatformError, also when it is too long to be read."""

@@ -78,6 +78,7 @@ class MattermostSocket:
         self.state: SocketState = "starting"
         self.detail = "not connected yet"
         self.arrivals: asyncio.Queue[Event | Missed] = asyncio.Queue(MAX_WAITING)
+        self.foresee: Callable[[Event], None] | None = None  # is told of an event as soon as it is there
         self._address = "ws" + url.removeprefix("http") + "/api/v4/websocket"
         self._token = token
         self._ca_file = ca_file
@@ -216,6 +217,8 @@ class MattermostSocket:
         elif isinstance(sequence, int) and sequence >= self._expected:
             self._expected = sequence + 1
             self._stuck_at = None
+        if self.foresee is not None:
+            self.foresee(event)
         self._put(event)
         return None
 

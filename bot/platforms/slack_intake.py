@@ -98,12 +98,10 @@ class SlackIntake:
         await self._answers.remember(command.delivery_id, str(body.get("response_url") or ""))
         await self._require_receive()(command)
 
-    async def action(self, body: Json) -> FeedbackGiven | None:
-        """Saves what a button says; None when it is none of the bot's."""
+    async def action(self, body: Json) -> bool | None:
+        """Saves what a button says: whether the answer under it is known; None when it is none of the bot's."""
         given = _vote_of(body)
-        if given is not None:
-            await self._require_receive()(given)
-        return given
+        return None if given is None else await self._require_receive()(given) is not False
 
     async def _reaction(self, event: Json, *, taken_back: bool) -> None:
         identity = self._require_identity()

@@ -27,11 +27,11 @@ from bot.errors import PlatformError, Unreachable
 from bot.platforms.slack_api import Identity
 from bot.platforms.slack_failures import translating
 from bot.platforms.slack_intake import SlackIntake
-from bot.types import FeedbackGiven
 
 _ANY = re.compile(r".+", re.DOTALL)
 
-Thank = Callable[[dict[str, Any], FeedbackGiven], None]
+Thank = Callable[[dict[str, Any], bool], None]
+"""Is told of every click on a button of the bot, and whether the vote was kept."""
 
 log = structlog.get_logger(__name__)
 
@@ -65,10 +65,10 @@ def build_app(
         await ack()
 
     async def on_action(ack: Any, body: dict[str, Any]) -> None:
-        given = await intake.action(body)
+        kept = await intake.action(body)
         await ack()
-        if given is not None:
-            thank(body, given)
+        if kept is not None:
+            thank(body, kept)
 
     async def on_error(error: Exception) -> None:
         log.error("slack.delivery_not_saved", reason=str(error), exc_info=error)

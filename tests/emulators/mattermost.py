@@ -425,6 +425,8 @@ ROUTES: list[tuple[str, str, str]] = [
     ("POST", f"/posts/{_ID}/actions/{_ANY}", "press"),
     ("GET", f"/files/{_ANY}", "file"),
     ("POST", "/reactions", "add_reaction"),
+    ("POST", "/posts/ids/reactions", "reactions_of_posts"),
+    ("GET", f"/posts/{_ANY}/reactions", "reactions_of_post"),
     ("DELETE", f"/users/{_ANY}/posts/{_ID}/reactions/{_ANY}", "remove_reaction"),
     ("POST", "/hooks/incoming", "create_webhook"),
     ("POST", "/commands", "create_command"),

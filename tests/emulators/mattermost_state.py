@@ -89,6 +89,7 @@ class MattermostState:
         self.now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
         self._publish = publish
         self._last_ms = 0
+        self.marks_bots = True  # newer servers put `from_bot` into every post of a bot account
         self.bot = self.add_user("helperbot", token="bot-token", is_bot=True, first_name="Helper")
         self.alice = self.add_user("alice", token="alice-token", nickname="앨리스")
         self.bob = self.add_user("bob", token="bob-token")
@@ -121,6 +122,13 @@ class MattermostState:
 
     def system_post(self, channel: str, user: str, kind: str, text: str, props: Json) -> Json:
         return self._add_post(channel, user, {"message": text, "type": kind, "props": props})
+
+    def rename(self, user_id: str, username: str) -> None:
+        """Everybody is told, with the user as an object and not as a text."""
+        self.users[user_id].username = username
+        event = {"event": "user_updated", "data": {"user": self.get_user(user_id, user_id)[1]}}
+        broadcast = {"omit_users": None, "user_id": "", "channel_id": "", "team_id": ""}
+        self._publish({**event, "broadcast": broadcast}, set(self.users))
 
     def own_posts(self, *, thread: str | None = None) -> list[Json]:
         """The bot's posts that stand, oldest first."""
@@ -344,6 +352,18 @@ class MattermostState:
         self._send("reaction_removed", {"reaction": self._json(reaction)}, self.channels[post["channel_id"]])
         return 200, OK
 
+    def reactions_of_post(self, caller: str, post_id: str) -> tuple[int, list[Json]]:
+        self._visible(caller, post_id)
+        return 200, list(self.reactions.get(post_id, ()))
+
+    def reactions_of_posts(self, caller: str, post_ids: list[str]) -> tuple[int, Json]:
+        """All or nothing: one that may not be read makes the server refuse."""
+        for post_id in post_ids:
+            post = self.posts.get(post_id)
+            if post is None or caller not in self.channels[post["channel_id"]].members:
+                raise self._forbidden(caller, "read_channel")
+        return 200, {post_id: list(self.reactions.get(post_id, ())) for post_id in post_ids}
+
     def vote(self, user: str, post_id: str, emoji: str) -> None:
         self.add_reaction(user, {"user_id": user, "post_id": post_id, "emoji_name": emoji})
 
@@ -491,7 +511,7 @@ class MattermostState:
         if props.get("attachments"):
             props["attachments"] = [{**ATTACHMENT, **attachment} for attachment in props["attachments"]]
             post["metadata"] = {"embeds": [{"type": "message_attachment"}]}
-        if self.users[post["user_id"]].is_bot:
+        if self.users[post["user_id"]].is_bot and self.marks_bots:
             props["from_bot"] = "true"
         post["props"] = props
 

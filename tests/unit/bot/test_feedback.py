@@ -76,6 +76,18 @@ def test_votes_on_anything_else_are_not_kept(feedback, wrong):
     assert feedback.counts() == {}
 
 
+def test_a_vote_between_the_post_and_its_record_is_kept_and_completed(store):
+    inbox, feedback = Inbox(store, clock=Clock()), Feedback(store, clock=Clock())
+    inbox.save(message())
+    item = inbox.take_next("slow")
+    assert feedback.save(vote("wrong", reply_id="p1", delivery_id="d1"))
+    inbox.finish(item, outcome="answered", answered=Answered(post_id="p1", question="연차는?", answer="15일입니다."))
+    (row,) = store.query("SELECT * FROM feedback")
+    assert (row["vote"], row["question"], row["answer"]) == ("wrong", "연차는?", "15일입니다.")
+    assert feedback.save(vote("up", delivery_id="d1"))
+    assert feedback.counts() == {"up": 1}
+
+
 def test_the_last_answer_to_a_person_is_found_in_its_thread_and_channel(feedback):
     assert feedback.last_answer_to(PERSON, thread("t1")) == "d1"
     assert feedback.last_answer_to(PERSON, thread("")) == "d1"

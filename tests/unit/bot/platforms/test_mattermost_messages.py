@@ -150,13 +150,10 @@ async def test_a_file_that_cannot_be_read_does_not_keep_the_question_back():
 async def test_people_are_called_by_the_name_they_chose_and_looked_up_once():
     async with bench() as b:
         b.ask("@helperbot 하나")
-        await until(lambda: b.messages)
-        assert b.messages[0].author.display_name == "alice"  # nobody waits for a name
-        await until(lambda: b.platform._directory._people)
         b.ask("@helperbot 둘")
         b.ask("@helperbot 셋")
         await until(lambda: len(b.messages) == 3)
-        assert {m.author.display_name for m in b.messages[1:]} == {"앨리스"}
+        assert {m.author.display_name for m in b.messages} == {"앨리스"}
         asked = [path for _, path, _ in b.server.requests if path == f"/users/{b.server.state.alice}"]
         assert len(asked) == 1
 
@@ -172,6 +169,46 @@ async def test_other_bots_and_webhooks_are_heard_as_machines():
         await until(lambda: len(b.messages) == 2)
         assert [m.author.is_bot for m in b.messages] == [True, True]
         assert b.texts[1] == "[FIRING:1]\nNullPointerException"
+
+
+async def test_the_first_post_of_a_bot_is_a_bots_also_where_the_server_does_not_mark_it():
+    async with bench() as b:
+        state = b.server.state
+        state.marks_bots = False
+        other = state.add_user("buildbot", token="x", is_bot=True)
+        state.channels[state.town].members.add(other)
+        state.say(other, state.town, "@helperbot 빌드 실패")
+        b.ask("@helperbot 연차는?")
+        await until(lambda: len(b.messages) == 2)
+        assert [m.author.is_bot for m in b.messages] == [True, False]
+
+
+async def test_newcomers_are_looked_up_side_by_side():
+    """Fifty who ask at once must not wait for one another's names."""
+    async with bench() as b:
+        state = b.server.state
+        hold = asyncio.Event()
+        b.server.fail("GET", "/users/[a-z0-9]{26}", times=1000, status=0, hold=hold)
+        people = [state.add_user(f"person{number}", token=f"t{number}") for number in range(20)]
+        state.channels[state.town].members.update(people)
+        for person in people:
+            state.say(person, state.town, "@helperbot 연차는?")
+        await until(lambda: sum(path.startswith("/users/") for _, path, _ in b.server.requests) >= 8)
+        hold.set()
+        await until(lambda: len(b.messages) == 20)
+        assert [m.author.id for m in b.messages] == people
+
+
+async def test_a_bot_that_is_renamed_while_it_runs_hears_its_new_name():
+    async with bench() as b:
+        state = b.server.state
+        state.rename(state.bot, "haechi")
+        state.rename(state.alice, "alicia")
+        b.ask("@haechi 연차는?")
+        b.ask("@helperbot 연차는?")
+        await until(lambda: len(b.messages) == 2)
+        assert [m.mentions_bot for m in b.messages] == [True, False]
+        assert b.texts[0] == "연차는?"
 
 
 async def test_edits_deletes_and_joins_are_told_apart_from_what_was_said():
