@@ -26,6 +26,7 @@ class Haechi:
     """A folder with a configuration; `run` runs a command in it and waits, `start` does not wait."""
 
     folder: Path
+    secrets: dict[str, str] = field(default_factory=dict)  # variables that its configuration names
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @classmethod
@@ -51,7 +52,7 @@ class Haechi:
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command(*words), cwd=self.folder, input=stdin, capture_output=True, text=True, timeout=timeout_s,
-            env=environment(), check=False,
+            env={**environment(), **self.secrets}, check=False,
         )  # fmt: skip
 
     def json(self, *words: str, stdin: str | None = None) -> Any:
@@ -62,7 +63,7 @@ class Haechi:
     def start(self, *words: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             command(*words), cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, env=environment(),
+            text=True, env={**environment(), **self.secrets},
         )  # fmt: skip
         self.started.append(process)
         return process

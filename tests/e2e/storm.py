@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import signal
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -89,12 +90,16 @@ class Bot:
         self._open.append(out)
         self.process = await asyncio.to_thread(
             subprocess.Popen, command("run"), cwd=self.haechi.folder, stdout=out, stderr=subprocess.STDOUT,
-            env={**environment(), **SECRETS},
+            env={**environment(), **SECRETS, **self.haechi.secrets},
         )  # fmt: skip
         async with asyncio.timeout(READY_LIMIT_S):
             while b"Haechi answers at" not in log.read_bytes():
                 assert self.process.poll() is None, log.read_text(encoding="utf-8")[-3000:]
                 await asyncio.sleep(0.05)
+
+    def page(self) -> str:
+        """The address of the running bot."""
+        return re.findall(r"Haechi answers at (\S+?)/?\n", self.logs[-1].read_text(encoding="utf-8"))[-1]
 
     async def kill(self) -> None:
         """kill -9."""
@@ -252,12 +257,15 @@ class Storm:
                 await asyncio.sleep(0.1)
 
 
-def complaints(storm: Storm) -> list[str]:
-    """What is wrong with the replies: none, or two, or in the wrong thread, or left open, or out of order."""
+def complaints(storm: Storm, *, among: Container[str] | None = None) -> list[str]:
+    """What is wrong with the replies: none, or two, or in the wrong thread, or left open, or out of order. With `among`,
+    only these deliveries are looked at: the bot says other things too."""
     asked = {one.delivery_id: one for one in storm.asked}
     found: list[str] = []
     replies: dict[str, list[Said]] = defaultdict(list)
     for said in storm.said():
+        if among is not None and said.delivery_id not in among:
+            continue
         if said.delivery_id not in asked:
             found.append(f"a post that answers nothing: {said}")
             continue
