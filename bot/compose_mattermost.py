@@ -7,8 +7,10 @@ import random
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
+from bot.compose_slack import token_now
 from bot.errors import ConfigError
 from bot.ports import PlatformState
 from bot.settings_chat import CatchUpSettings
@@ -34,6 +36,7 @@ def build_mattermost(
     options = MattermostOptions(
         url=settings.url.rstrip("/"),
         token=token.get_secret_value(),
+        token_now=partial(token_now, settings, "token"),
         ca_file=settings.ca_file,
         request_timeout_s=settings.request_timeout_s,
         command_tokens=settings.command_tokens,

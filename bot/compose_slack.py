@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.errors import ConfigError
+from bot.logging_setup import hide
 from bot.ports import PlatformState
 from bot.settings_chat import CatchUpSettings
+from bot.settings_sections import Section
 from bot.settings_slack import SlackSettings
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from bot.platforms.slack import SlackPlatform
 
 
@@ -33,7 +38,17 @@ def build_slack(
         signing_secret=settings.secret("signing_secret"),
         api_url=settings.api_url,
         live_answers=settings.live_answers,
+        ca_file=settings.ca_file,
+        token_now=partial(token_now, settings),
         catch_up_age=timedelta(hours=catch_up.max_age_hours),
         catch_up_messages=catch_up.max_messages,
     )
     return SlackPlatform(options, state=state, clock=clock)
+
+
+def token_now(settings: Section, name: str) -> SecretStr | None:
+    """The secret of that name as its file says by now; no log line will hold it."""
+    secret = settings.secret_now(name)
+    if secret is not None:
+        hide([secret.get_secret_value()])
+    return secret

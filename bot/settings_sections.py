@@ -54,6 +54,18 @@ class Section(BaseModel):
         """The secret, read when the settings were loaded; None when the configuration names none."""
         return self._secrets.get(name)
 
+    def secret_now(self, name: str) -> SecretStr | None:
+        """The secret as its file says by now, for whoever finds the one from the start refused; that one when it does
+        not come from a file, or the file cannot be read."""
+        place = getattr(self, f"{name}_file")
+        if place is None:
+            return self.secret(name)
+        try:
+            value = place.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return self.secret(name)
+        return SecretStr(value) if value.isascii() and value.isprintable() and value else self.secret(name)
+
 
 class EmbeddingSettings(Section):
     """`[embedding]`: None stands for the embedders that were measured to be best."""

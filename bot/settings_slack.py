@@ -26,6 +26,7 @@ class SlackSettings(Section):
     signing_secret_file: Path | None = None
     api_url: str = "https://slack.com/api/"
     live_answers: bool = True
+    ca_file: Path | None = None
 
     SECRETS: ClassVar[tuple[str, ...]] = ("bot_token", "app_token", "signing_secret")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from pydantic import SecretStr
 
 from bot.errors import AuthError, BotError, PlatformError
 from bot.platforms.mattermost_buttons import Buttons, derived_key
@@ -52,6 +53,7 @@ class MattermostOptions:
 
     url: str
     token: str
+    token_now: Callable[[], SecretStr | None] | None = None  # the token as it is configured by now
     ca_file: Path | None = None
     request_timeout_s: float = 20.0
     retry_wait_s: float = 0.5
@@ -347,7 +349,7 @@ class MattermostPlatform:
 
     async def _introduce(self) -> None:
         """Asks the server who the bot is and what it allows. Raises PlatformError; AuthError for a wrong token."""
-        me = await self.rest.me()
+        me = await self._me()
         own = Own(id=str(me["id"]), username=str(me["username"]))
         limit_chars = self._conditions.limit_chars if self._conditions else POST_LIMIT_CHARS
         try:
@@ -361,6 +363,18 @@ class MattermostPlatform:
         ) as error:  # only addresses of posts and the limit of old databases hang on it
             log.warning("mattermost.settings_unread", reason=str(error))
         self._conditions = Conditions(own=own, limit_chars=limit_chars)
+
+    async def _me(self) -> Json:
+        """A token that is refused may have been replaced in its file meanwhile."""
+        try:
+            return await self.rest.me()
+        except AuthError:
+            found = await asyncio.to_thread(self._options.token_now) if self._options.token_now else None
+            if found is None or not self.rest.use_token(found.get_secret_value()):
+                raise
+            log.info("mattermost.token_read_again")
+            self._socket.use_token(found.get_secret_value())
+            return await self.rest.me()
 
     async def _ready(self) -> Conditions:
         if self._conditions is None:

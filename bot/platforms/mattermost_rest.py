@@ -118,6 +118,12 @@ class MattermostRest:
         self._driver.client.token = token
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="mattermost")
 
+    def use_token(self, token: str) -> bool:
+        """Calls with another token from now on; whether it is another one."""
+        is_new = bool(self._driver.client.token != token)
+        self._driver.client.token = token
+        return is_new
+
     async def once(self, what: str, call: Callable[[Driver], Any]) -> Any:
         """What `call` gives, tried once. Raises PlatformError."""
         loop = asyncio.get_running_loop()

@@ -121,6 +121,10 @@ class MattermostSocket:
     async def close(self) -> None:
         self._closed.set()
 
+    def use_token(self, token: str) -> None:
+        """The next connection is made with it."""
+        self._token = token
+
     def forget(self) -> None:
         """The next connection is a new one, after which everything is caught up by REST."""
         self._connection_id = ""

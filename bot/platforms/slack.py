@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 import structlog
@@ -28,9 +29,9 @@ from pydantic import SecretStr
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from bot.errors import PlatformError
+from bot.errors import AuthError, PlatformError
 from bot.persona import language_of
-from bot.platforms.slack_api import Identity, SlackApi
+from bot.platforms.slack_api import Identity, SlackApi, tls_of
 from bot.platforms.slack_commands import CommandAnswers
 from bot.platforms.slack_diagnosis import diagnose_slack
 from bot.platforms.slack_failures import SlackRefusal
@@ -65,6 +66,8 @@ class SlackOptions:
     signing_secret: SecretStr | None = None
     api_url: str = "https://slack.com/api/"
     live_answers: bool = True
+    ca_file: Path | None = None
+    token_now: Callable[[str], SecretStr | None] | None = None  # "bot_token", "app_token" as they are configured by now
     catch_up_age: timedelta = timedelta(hours=24)
     catch_up_messages: int = 500
     timing: SlackTiming = field(default_factory=SlackTiming)
@@ -87,7 +90,11 @@ class SlackPlatform:
         self._options = options
         self._monotonic = monotonic
         self._identity: Identity | None = None
-        self._api = SlackApi(token=options.bot_token, api_url=options.api_url, retry_pause_s=timing.retry_pause_s)
+        self._app_token = options.app_token
+        self._api = SlackApi(
+            token=options.bot_token, api_url=options.api_url, retry_pause_s=timing.retry_pause_s,
+            tls=tls_of(options.ca_file),
+        )  # fmt: skip
         self._messages = SlackMessages(self._api)
         self._posts = SlackPosts(self._api, identity=lambda: self._identity, retry_pause_s=timing.retry_pause_s)
         self._roots = SlackRoots(
@@ -258,8 +265,32 @@ class SlackPlatform:
     # --- inside -------------------------------------------------------------------------------
 
     async def _identify(self) -> Identity:
-        self._identity = await self._api.identify(patience="never")
+        try:
+            self._identity = await self._api.identify(patience="never")
+        except AuthError:  # it may have been replaced in its file meanwhile
+            token = await self._token_now("bot_token")
+            if token is None or not self._api.use_token(token):
+                raise
+            log.info("slack.token_read_again", token="bot_token")
+            self._identity = await self._api.identify(patience="never")
         return self._identity
+
+    async def _token_now(self, name: str) -> SecretStr | None:
+        return await asyncio.to_thread(self._options.token_now, name) if self._options.token_now else None
+
+    async def _open_socket(self) -> str:
+        """The address of a new Socket Mode connection. Raises PlatformError."""
+        if self._app_token is None:
+            raise PlatformError("Socket Mode needs slack.app_token_env or slack.app_token_file.")
+        try:
+            return await self._api.open_socket(self._app_token)
+        except AuthError:
+            token = await self._token_now("app_token")
+            if token is None or token == self._app_token:
+                raise
+            log.info("slack.token_read_again", token="app_token")
+            self._app_token = token
+            return await self._api.open_socket(token)
 
     async def _known_identity(self) -> Identity:
         return self._identity or await self._identify()
@@ -268,15 +299,13 @@ class SlackPlatform:
         options = self._options
         secret = options.signing_secret.get_secret_value() if options.signing_secret else None
         self._app = build_app(
-            self._intake, identity, signing_secret=secret, api_url=self._api.api_url, thank=self._thank
-        )
+            self._intake, identity, signing_secret=secret, api_url=self._api.api_url, thank=self._thank,
+            tls=self._api.tls,
+        )  # fmt: skip
         if options.mode == "http":
             return None
-        app_token = options.app_token
-        if app_token is None:
-            raise PlatformError("Socket Mode needs slack.app_token_env or slack.app_token_file.")
         return SlackSocket(
-            self._app, open_url=lambda: self._api.open_socket(app_token),
+            self._app, open_url=self._open_socket,
             ping_interval_s=options.timing.ping_interval_s, monotonic=self._monotonic,
         )  # fmt: skip
 

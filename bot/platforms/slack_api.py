@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -23,7 +25,7 @@ from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.errors import PlatformError
+from bot.errors import ConfigError, PlatformError
 from bot.platforms.slack_failures import translating
 
 Json = dict[str, Any]
@@ -54,9 +56,11 @@ class SlackApi:
     """Opens its session on the first call; every call raises PlatformError or one of its subclasses."""
 
     def __init__(
-        self, *, token: SecretStr, api_url: str, timeout_s: float = 30.0, retry_pause_s: float = 0.5, retries: int = 3
-    ) -> None:
+        self, *, token: SecretStr, api_url: str, timeout_s: float = 30.0, retry_pause_s: float = 0.5, retries: int = 3,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:  # fmt: skip
         self._token = token
+        self.tls = tls  # None: the certificates that this machine trusts
         self.api_url = api_url if api_url.endswith("/") else f"{api_url}/"
         self._timeout_s = timeout_s
         self._retry_pause_s = retry_pause_s
@@ -70,6 +74,14 @@ class SlackApi:
         with translating(method.replace("_", ".")):
             response: AsyncSlackResponse = await getattr(self._client(patience), method)(**arguments)
             return response
+
+    def use_token(self, token: SecretStr) -> bool:
+        """Calls with another token from now on; whether it is another one."""
+        is_new = token.get_secret_value() != self._token.get_secret_value()
+        if is_new:
+            self._token = token
+            self._clients.clear()
+        return is_new
 
     async def identify(self, *, patience: Patience = "repeat") -> Identity:
         """Who the token belongs to, and what it may do."""
@@ -142,8 +154,9 @@ class SlackApi:
             raise PlatformError("The connection to Slack is closed, because the bot is stopping.")
         if self._session is None or self._session.closed:
             self._session = aiohttp.ClientSession(
-                timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=self._timeout_s / 2), trust_env=True
-            )
+                timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=self._timeout_s / 2), trust_env=True,
+                connector=aiohttp.TCPConnector(ssl=self.tls if self.tls is not None else True),
+            )  # fmt: skip
             self._clients.clear()
         return self._session
 
@@ -154,6 +167,7 @@ class SlackApi:
                 token=self._token.get_secret_value(),
                 base_url=self.api_url,
                 session=session,
+                ssl=self.tls,
                 retry_handlers=self._handlers(patience),
                 logger=logging.getLogger("slack_sdk.web"),
             )
@@ -189,6 +203,18 @@ class _ShortWaits(AsyncRateLimitErrorRetryHandler):
             return False
         told = next((value for name, value in response.headers.items() if name.lower() == "retry-after"), ["1"])
         return bool(told) and told[0].isdecimal() and int(told[0]) <= LONGEST_WAIT_S
+
+
+def tls_of(ca_file: Path | None) -> ssl.SSLContext | None:
+    """What also trusts the certificates of a file, as a company's proxy needs that opens TLS; None without a file."""
+    if ca_file is None:
+        return None
+    try:
+        context = ssl.create_default_context()
+        context.load_verify_locations(cafile=ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"slack.ca_file {ca_file} holds no certificate that can be read: {error}.") from error
+    return context
 
 
 def next_cursor(answer: AsyncSlackResponse | Mapping[str, Any]) -> str | None:

@@ -22,7 +22,7 @@ from slack_sdk.errors import (
 
 from bot.errors import AuthError, PlatformError, RateLimited, Unreachable
 
-Failure = Literal["answer", "auth", "connection", "garbled", "request"]
+Failure = Literal["answer", "auth", "certificate", "connection", "garbled", "request"]
 
 # Looked up from the top; a class stands for its subclasses too.
 FAILURES: tuple[tuple[type[Exception], Failure], ...] = (
@@ -37,6 +37,7 @@ FAILURES: tuple[tuple[type[Exception], Failure], ...] = (
     (BoltError, "request"),
     (aiohttp.InvalidURL, "request"),
     (aiohttp.ContentTypeError, "garbled"),
+    (aiohttp.ClientConnectorCertificateError, "certificate"),
     (aiohttp.ClientPayloadError, "connection"),
     (aiohttp.ClientError, "connection"),
     (aiohttp.WebSocketError, "connection"),
@@ -102,6 +103,11 @@ def translate(error: Exception, call: str) -> PlatformError:
             return _from_answer(error, call)
         case "auth":
             return AuthError(f"Slack does not renew the bot's token ({call}): reinstall the app and set its new token.")
+        case "certificate":
+            return Unreachable(
+                f"The certificate of what answers for Slack is not trusted ({call}): set slack.ca_file to the"
+                " certificate of the company's authority or proxy."
+            )
         case "connection":
             return Unreachable(
                 f"Slack cannot be reached ({call}: {_named(error)}): check the network and status.slack.com."

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import ssl
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -37,8 +38,9 @@ log = structlog.get_logger(__name__)
 
 
 def build_app(
-    intake: SlackIntake, identity: Identity, *, signing_secret: str | None, api_url: str, thank: Thank
-) -> AsyncApp:
+    intake: SlackIntake, identity: Identity, *, signing_secret: str | None, api_url: str, thank: Thank,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncApp:  # fmt: skip
     """The Bolt app; requests over HTTP must carry a signature made with `signing_secret`."""
 
     async def authorize(**_: Any) -> AuthorizeResult:
@@ -51,7 +53,7 @@ def build_app(
         name="haechi",
         process_before_response=True,
         signing_secret=signing_secret or "",
-        client=AsyncWebClient(base_url=api_url),
+        client=AsyncWebClient(base_url=api_url, ssl=tls),
         authorize=authorize,
         attaching_conversation_kwargs_enabled=False,
         logger=logging.getLogger("slack_bolt.haechi"),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import ssl
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
@@ -60,8 +61,16 @@ class _ResponseUrl:
 class SlackEmulator:
     """Runs in the loop of the test. `calls` counts methods; `chaos` may fail any call."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.time, ack_timeout_s: float = 3.0) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.time,
+        ack_timeout_s: float = 3.0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.clock = clock
+        self.tls = tls
+        self.tokens = {BOT_TOKEN: "bot", APP_TOKEN: "app"}
         self.workspace = Workspace(clock=clock)
         self.workspace.changed = self._echo
         self.sockets = SocketMode(ack_timeout_s=ack_timeout_s)
@@ -87,7 +96,7 @@ class SlackEmulator:
         app.router.add_get("/files/{key}", self._file)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self.tls)
         await site.start()
         self.port = self._runner.addresses[0][1]
         return self
@@ -98,8 +107,13 @@ class SlackEmulator:
             await self._runner.cleanup()
 
     @property
+    def origin(self) -> str:
+        """A certificate names a host and no number."""
+        return f"https://localhost:{self.port}" if self.tls else f"http://127.0.0.1:{self.port}"
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/api/"
+        return f"{self.origin}/api/"
 
     # --- people -------------------------------------------------------------------------------
 
@@ -182,7 +196,7 @@ class SlackEmulator:
         """A file to be given to `say(files=[...])`."""
         key = f"F{next(self._numbers)}"
         self._files[key] = data
-        address = f"http://127.0.0.1:{self.port}/files/{key}"
+        address = f"{self.origin}/files/{key}"
         return {
             "id": key,
             "name": name,
@@ -201,7 +215,7 @@ class SlackEmulator:
     def response_url(self, user: str, channel_id: str) -> str:
         key = f"R{next(self._numbers)}"
         self._response_urls[key] = _ResponseUrl(user=user, channel=channel_id, made_at=self.clock())
-        return f"http://127.0.0.1:{self.port}/hooks/{key}"
+        return f"{self.origin}/hooks/{key}"
 
     # --- events -------------------------------------------------------------------------------
 
@@ -259,16 +273,16 @@ class SlackEmulator:
     def _carry_out(self, method: str, args: Json, token: str) -> Json:
         if not token:
             raise Refused("not_authed")
-        if token not in (BOT_TOKEN, APP_TOKEN):
+        if token not in self.tokens:
             raise Refused("invalid_auth")
         if token in self.revoked:
             raise Refused("token_revoked")
-        if (token == APP_TOKEN) != (method == "apps.connections.open"):
+        if (self.tokens[token] == "app") != (method == "apps.connections.open"):
             raise Refused("not_allowed_token_type")
         if method == "apps.connections.open":
             ticket = f"ticket-{next(self._numbers)}"
             self._tickets.add(ticket)
-            return {"url": f"ws://127.0.0.1:{self.port}/link?ticket={ticket}"}
+            return {"url": f"ws{self.origin.removeprefix('http')}/link?ticket={ticket}"}
         return self.workspace.call(method, args)
 
     def _failed(self, request: web.Request, failure: Failure) -> web.StreamResponse:
@@ -307,7 +321,7 @@ class SlackEmulator:
         return web.Response(text="ok")
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
-        if request.headers.get("Authorization") != f"Bearer {BOT_TOKEN}":
+        if self.tokens.get(request.headers.get("Authorization", "").removeprefix("Bearer ")) != "bot":
             return web.Response(text="<html>Sign in</html>", content_type="text/html")
         data = self._files.get(request.match_info["key"])
         return (

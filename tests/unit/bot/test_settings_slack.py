@@ -58,3 +58,17 @@ def test_what_is_wrong_is_told_with_its_key(tmp_path, monkeypatch, text, told):
         load(tmp_path, text)
     assert told in str(error.value)
     assert "xoxb-1" not in str(error.value)
+
+
+def test_a_token_is_read_from_its_file_again_and_stays_when_that_says_nothing_usable(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLACK_BOT", "xoxb-1")
+    (tmp_path / "app").write_text("xapp-1\n")
+    slack = load(tmp_path, 'enabled = true\nbot_token_env = "SLACK_BOT"\napp_token_file = "app"').slack
+    (tmp_path / "app").write_text("xapp-2\n")
+    assert slack.secret_now("app_token").get_secret_value() == "xapp-2"
+    assert slack.secret_now("bot_token").get_secret_value() == "xoxb-1"
+    for useless in ("", "두 줄", "a\nb"):
+        (tmp_path / "app").write_text(useless, encoding="utf-8")
+        assert slack.secret_now("app_token").get_secret_value() == "xapp-1"
+    (tmp_path / "app").unlink()
+    assert slack.secret_now("app_token").get_secret_value() == "xapp-1"

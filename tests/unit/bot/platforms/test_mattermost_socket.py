@@ -9,6 +9,7 @@ import ssl
 import aiohttp
 import pytest
 import trustme
+from pydantic import SecretStr
 
 from bot.errors import PlatformError
 from bot.platforms.mattermost_socket import BACKOFF_LONGEST_S, MattermostSocket, Timing, probe
@@ -243,6 +244,23 @@ async def test_a_listener_that_broke_off_can_begin_again_and_misses_nothing():
         b.ask("@helperbot 둘")
         await b.start()
         await until(lambda: b.texts == ["하나", "둘"])
+
+
+# --- a token that is replaced ------------------------------------------------------------------------
+
+
+async def test_a_token_that_was_replaced_in_its_file_is_taken_up_without_a_restart():
+    configured = [SecretStr("bot-token")]
+    async with bench(token_now=lambda: configured[-1]) as b:
+        b.server.state.tokens["token-2"] = b.server.state.bot
+        configured.append(SecretStr("token-2"))
+        b.server.revoke("bot-token")
+        await b.server.drop_sockets()
+        b.server.forget_connections()
+        post = b.ask()
+        await until(lambda: b.messages)
+        post_id = await b.platform.post(b.reply(post))
+        assert b.server.state.posts[post_id]["message"] == "15일입니다. [1]"
 
 
 # --- wss:// with a private authority ----------------------------------------------------------------
