@@ -18,6 +18,7 @@ class Surroundings:
     answers: bool = True  # questions are answered in this channel
     alerts: bool = False  # what programs post in this channel are alerts
     alert_authors: Collection[str] = ()  # accounts of people whose posts are alerts too
+    names_cause: bool = False  # the message says what the cause of a fault was, below its analysis
     over_limit: bool = False  # this person, or everybody together, has asked too much
 
 
@@ -33,6 +34,9 @@ def admit(message: Message, around: Surroundings) -> Admission:
         return _passed_over({"edited": "an edit", "deleted": "a deletion"}.get(message.event, "a system post"))
     if message.author.is_bot or message.author.id in around.alert_authors:
         return _admit_program(message, around)
+    to_us = message.mentions_bot or message.is_direct or not message.mentions_others
+    if around.names_cause and to_us and len(message.text.strip()) <= around.max_chars:
+        return Admission(admitted=True, reason="the cause of a fault, below its analysis")
     if not around.answers:
         return _passed_over("answering is switched off in this channel")
     addressed = message.mentions_bot or message.is_direct

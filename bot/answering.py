@@ -29,7 +29,7 @@ from bot.quoting import nearest_sources, quote_evidence
 from bot.routing import Routed, route
 from bot.small_talk import SmallTalk, small_talk
 from bot.sources import Link, ToolHistory, cite, freshness, place_of, unfinished
-from bot.types import Answer, AnswerLength, Citation, Language, Message, Refusal, RefusalReason
+from bot.types import Answer, AnswerLength, Citation, KnownEvidence, Language, Message, Refusal, RefusalReason
 from bot.wording import word
 from knowledge.errors import CatalogCorrupt, ModelMissing, TransientError
 from knowledge.masking import mask
@@ -121,10 +121,11 @@ class Answering:
         language: Language | None = None,
         length: AnswerLength = "normal",
         waiting: Waiting | None = None,
+        known: KnownEvidence | None = None,
     ) -> Outcome:
         """The outcome for a question. `release` gets text that may be shown before the whole answer is there.
 
-        `thread` is what was said before, oldest first; `waiting` is told the place in the queue for the model.
+        `thread` is what was said before, oldest first; `known` is evidence that stands above it; `waiting` is told the place in the queue for the model.
         """
         routed = route(text)
         routed = replace(routed, question=mask(routed.question), kind=kind if kind is not None else routed.kind)
@@ -136,7 +137,7 @@ class Answering:
             return self._unsearched(routed, language, "not_allowed", "the scope holds no source")
         conversation = read_thread(thread, routed.question)
         try:
-            found = await self._finder.find(routed, scope=scope, conversation=conversation)
+            found = await self._finder.find(routed, scope=scope, conversation=conversation, known=known)
         except (TransientError, ModelMissing, CatalogCorrupt) as error:
             return self._could_not_look(error, routed, language)
         self.tools.note(found.evidence.tools)
@@ -292,6 +293,8 @@ class Answering:
             notes.append(word("missing_words", language, words=quote_words(missing)))
         if made.faults:
             notes.append(word("held_back", language, n=len(made.faults)))
+        if made.replaced:
+            notes.append(word("quoted_instead", language, n=len(made.replaced)))
         if made.failure is not None:
             notes.append(word("model_broke_off", language, reason=model_problem(made.failure, language)))
         citations = self._cited(question, made.cited)

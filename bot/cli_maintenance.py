@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bot.cli_cases import add_case_commands
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Call = Callable[[str, dict[str, Any]], Any]  # carries out a command, reporting errors
 
@@ -18,6 +20,7 @@ def add_commands(app: typer.Typer, call: Call) -> None:
     """Adds the commands to `app`; `call` carries them out, here or in the process that owns the data folder."""
     _add_keeping(app, call)
     _add_records(app, call)
+    add_case_commands(app, call)
 
 
 def _add_keeping(app: typer.Typer, call: Call) -> None:

@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from bot.audit import AuditLog
+from bot.case_operations import CaseMemory
 from bot.channels import ChannelPolicy, Channels
+from bot.commands_cases import carry_out_cases
 from bot.commands_parsing import Parsed, parse_cancel, parse_command, parse_reindex, parse_vote
 from bot.commands_reindex import Ingest, reindex
 from bot.commands_texts import text
@@ -17,7 +19,7 @@ from bot.evidence_grants import EvidenceLinks
 from bot.feedback import Feedback
 from bot.inbox import Answered, Inbox
 from bot.persona import language_of
-from bot.ports import ChatPlatform
+from bot.ports import AlertTalk, ChatPlatform
 from bot.questions import Asked, Questions
 from bot.reply_text import full_markdown, safe_markdown, source_line
 from bot.routing import route, search_text
@@ -41,6 +43,9 @@ class Library(Protocol):
     def status(self, *, scope: Scope) -> list[SourceStatus]: ...
 
     def check(self) -> list[ToolStatus]: ...
+
+    @property
+    def memory(self) -> CaseMemory: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +80,7 @@ class Commands:
     admins: Collection[str]
     clock: Callable[[], datetime]
     max_question_chars: int
+    alerts: AlertTalk | None = None
 
     async def carry_out(self, command: Command, platform: ChatPlatform) -> tuple[str, Answered | None]:
         """The name of the outcome for the inbox, and what is kept of an answer. Raises PlatformError."""
@@ -94,6 +100,7 @@ class Commands:
             "sources": self._sources,
             "reindex": self._reindex,
             "feedback": self._feedback,
+            "cases": self._cases,
         }
         action = actions.get(parsed.name, self._help)
         outcome = "failed"
@@ -220,6 +227,10 @@ class Commands:
             return "empty", None
         command = given.command
         answered = await self.store.in_thread(self.feedback.last_answer_to, command.author, command.thread)
+        on_analysis = False
+        if answered is None and self.alerts is not None:  # nothing was answered to this person: an alert's analysis
+            answered = await self.store.in_thread(self.alerts.last_analysis, command.thread)
+            on_analysis = answered is not None
         if answered is None:
             await self._tell(given, given.say("vote_none"))
             return "nothing to rate", None
@@ -228,8 +239,20 @@ class Commands:
             delivery_id=answered,
         )  # fmt: skip
         await self.store.in_thread(self.feedback.save, feedback)
-        await self._tell(given, given.say("vote_kept"))
+        if self.alerts is not None:
+            await self.alerts.voted(feedback)
+        await self._tell(given, given.say("vote_kept_analysis" if on_analysis else "vote_kept"))
         return vote, None
+
+    async def _cases(self, given: _Given) -> tuple[str, Answered | None]:
+        if actor_of(given.command) not in self.admins:
+            await self._tell(given, given.say("admins_only", who=actor_of(given.command)))
+            return "not allowed", None
+        outcome, said = await carry_out_cases(
+            given.parsed.rest, self.library.memory, scope=given.policy.scope, say=given.say
+        )
+        await self._tell(given, said)
+        return outcome, None
 
     async def _reindex(self, given: _Given) -> tuple[str, Answered | None]:
         if actor_of(given.command) not in self.admins:

@@ -10,7 +10,7 @@ from typing import Literal
 from bot.inbox import Lane
 from bot.types import Vote
 
-CommandName = Literal["ask", "search", "status", "sources", "reindex", "feedback", "help", "unknown"]
+CommandName = Literal["ask", "search", "status", "sources", "reindex", "feedback", "cases", "help", "unknown"]
 
 _NAMES: Mapping[str, CommandName] = {
     **dict.fromkeys(("ask", "질문", "물어보기", "묻기"), "ask"),
@@ -19,12 +19,19 @@ _NAMES: Mapping[str, CommandName] = {
     **dict.fromkeys(("sources", "source", "자료", "출처", "소스"), "sources"),
     **dict.fromkeys(("reindex", "재색인", "다시읽기", "색인"), "reindex"),
     **dict.fromkeys(("feedback", "평가", "피드백", "의견"), "feedback"),
+    **dict.fromkeys(("cases", "case", "사례", "사례들"), "cases"),
     **dict.fromkeys(("help", "?", "도움말", "도움"), "help"),
 }
 _VOTES: Mapping[str, Vote] = {
     **dict.fromkeys(("up", "+1", "👍", "good", "좋음", "좋아요", "도움됨"), "up"),
     **dict.fromkeys(("down", "-1", "👎", "bad", "아쉬움", "별로", "싫어요"), "down"),
     **dict.fromkeys(("wrong", "❌", "틀림", "틀렸어요", "오답"), "wrong"),
+}
+CaseAction = Literal["list", "show", "forget", "unknown"]
+_CASE_ACTIONS: Mapping[str, CaseAction] = {
+    **dict.fromkeys(("list", "목록"), "list"),
+    **dict.fromkeys(("show", "보기", "자세히"), "show"),
+    **dict.fromkeys(("forget", "잊기", "삭제", "지우기"), "forget"),
 }
 _CANCEL = ("cancel", "stop", "취소", "중지")
 _FORCE = ("--force", "-f", "--강제", "강제")
@@ -78,3 +85,17 @@ def parse_vote(rest: str) -> tuple[Vote | None, str]:
     """(vote, comment); no vote when the first word is none."""
     word, _, comment = rest.partition(" ")
     return _VOTES.get(word.lower()), comment.strip()
+
+
+def parse_cases(rest: str) -> tuple[CaseAction, int | None, str | None]:
+    """(action, number of a case, service to list); nothing at all asks for the list, a number alone to show it."""
+    words = rest.split()
+    if not words:
+        return "list", None, None
+    action = _CASE_ACTIONS.get(words[0].lower())
+    numbers = [int(word.lstrip("#")) for word in words if word.lstrip("#").isdecimal() and len(word) < 12]
+    if action is None:
+        return ("show", numbers[0], None) if len(words) == 1 and numbers else ("unknown", None, None)
+    if action == "list":
+        return action, None, words[1] if len(words) > 1 else None
+    return action, numbers[0] if len(numbers) == 1 and len(words) == 2 else None, None

@@ -15,6 +15,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "- `/haechi status` (상태): 색인과 연결의 상태를 보여 줍니다.\n"
         "- `/haechi feedback up|down|wrong [의견]` (평가): 나에게 한 마지막 답을 평가합니다.\n"
         "- `/haechi reindex [자료] [--force]` (재색인): 자료를 다시 읽습니다(관리자만).\n"
+        "- `/haechi cases [show|forget 번호]` (사례): 기억해 둔 장애 사례를 보거나 잊게 합니다(관리자만).\n"
         "- `/haechi help` (도움말)\n\n"
         "채널에서는 저를 멘션해 물어보시면 됩니다. 제가 답한 스레드에서는 멘션 없이 이어서 물어볼 수 있습니다.",
         "en": "**What `/haechi` can do**\n\n"
@@ -24,8 +25,34 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "- `/haechi status`: shows the state of the index and of the connections.\n"
         "- `/haechi feedback up|down|wrong [COMMENT]`: rates my last answer to you.\n"
         "- `/haechi reindex [SOURCE] [--force]`: reads sources again (admins only).\n"
+        "- `/haechi cases [show|forget NUMBER]`: shows or forgets what is remembered of past faults (admins only).\n"
         "- `/haechi help`\n\n"
         "In a channel, mention me to ask. In a thread where I answered, go on without a mention.",
+    },
+    "cases": {"ko": "**기억해 둔 장애 사례**", "en": "**Remembered faults**"},
+    "cases_none": {
+        "ko": "이 채널에서 볼 수 있는 사례가 없습니다.",
+        "en": "There is no case that this channel may see.",
+    },
+    "cases_what": {
+        "ko": "`/haechi cases`, `/haechi cases list 서비스`, `/haechi cases show 12`, `/haechi cases forget 12`처럼"
+        " 적어 주세요.",
+        "en": "Write `/haechi cases`, `/haechi cases list SERVICE`, `/haechi cases show 12` or `/haechi cases forget"
+        " 12`.",
+    },
+    "case_none": {
+        "ko": "이 채널에서 볼 수 있는 사례 {n}번이 없습니다. `/haechi cases`로 목록을 볼 수 있습니다.",
+        "en": "There is no case {n} that this channel may see; `/haechi cases` lists them.",
+    },
+    "case_forgotten": {
+        "ko": "사례 #{n} {what}을(를) 잊었습니다. 이 원인은 이 장애에 대해 다시 기억되지 않습니다.",
+        "en": "Case #{n} {what} is forgotten; its cause will not be learnt again for this fault.",
+    },
+    "case_told": {"ko": "사람이 알려 준 원인", "en": "told by a person"},
+    "case_stale": {"ko": "그 뒤로 코드가 바뀜", "en": "the code has changed since"},
+    "vote_kept_analysis": {
+        "ko": "이 채널의 마지막 알림 분석에 대한 평가로 적었습니다. 고맙습니다.",
+        "en": "Noted for the latest analysis of an alert here. Thank you.",
     },
     "unknown": {
         "ko": "`{typed}`라는 명령은 없습니다.{nearest}",

@@ -10,18 +10,28 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bot.admin_notices import NoticeStore
 from bot.alerts.alert import Alert, Deploy
+from bot.alerts.cases import CaseKeeper
+from bot.alerts.counts import Counts
 from bot.alerts.desk import AlertDesk
 from bot.alerts.digests import Digests
+from bot.alerts.evidence import Library
 from bot.alerts.intake import NOWHERE, AlertIntake, Place, Taken
 from bot.alerts.placing import AlertPlacing, IncomingAlerts
 from bot.alerts.services import Services as KnownServices
 from bot.alerts.store import FaultStore, Limits
+from bot.alerts.threads import AlertThreads
+from bot.alerts.verdicts import VerdictStore
+from bot.audit import AuditLog
 from bot.channels import Channels
+from bot.errors import StoreError
 from bot.evidence_grants import EvidenceLinks
 from bot.inbox import Inbox
-from bot.ports import AlertHandler, ChatPlatform
+from bot.ports import AlertHandler, ChatModel, ChatPlatform
 from bot.settings import Settings
+from bot.sources import Link
+from bot.store import Store
 from bot.types import Reply, ThreadRef
 from knowledge.types import ToolStatus
 
@@ -71,6 +81,7 @@ def build_alerts(
     known = known_services(settings)
     faults = FaultStore(services.store, clock=clock, limits=limits_of(settings))
     desk = build_desk(services, known=known, channels=channels, links=links, clock=clock, faults=faults)
+    desk.threads.platforms = platforms
     if token is None:
         return AlertLine(handler=desk, desk=desk, placing=None, routes=(), platforms=platforms)
     intake = AlertIntake(
@@ -108,17 +119,37 @@ def build_desk(
     def readable(reply: Reply, thread: ThreadRef) -> Reply:
         return links.readable(reply, channels.policy_of(thread).scope)
 
-    return AlertDesk(
+    return assemble_desk(
+        store=services.store, library=services.knowledge, services=known, channels=channels,
+        model=lambda: services.models.chat_model("alerts"), link=services.links, readable=readable, clock=clock,
         faults=faults,
-        store=services.store,
-        library=services.knowledge,
-        services=known,
-        channels=channels,
-        model=lambda: services.models.chat_model("alerts"),
-        link=services.links,
-        readable=readable,
-        clock=clock,
-    )
+    )  # fmt: skip
+
+
+def assemble_desk(
+    *,
+    store: Store,
+    library: Library,
+    services: KnownServices,
+    channels: Channels,
+    model: Callable[[], ChatModel | None],
+    link: Link,
+    readable: Callable[[Reply, ThreadRef], Reply],
+    clock: Callable[[], datetime],
+    faults: FaultStore,
+) -> AlertDesk:
+    """The desk over its parts; its `threads` deal with what people say below alerts, and must be told the platforms."""
+    verdicts = VerdictStore(store, faults, clock=clock)
+    keeper = CaseKeeper(faults=faults, verdicts=verdicts, store=store, library=library, channels=channels)
+    threads = AlertThreads(
+        faults=faults, verdicts=verdicts, keeper=keeper, store=store, library=library,
+        audit=AuditLog(store, clock=clock), link=link, readable=readable,
+    )  # fmt: skip
+    return AlertDesk(
+        faults=faults, store=store, keeper=keeper, threads=threads, library=library, services=services,
+        counts=Counts(faults=faults, store=store, language_of=keeper.language_of, clock=clock),
+        channels=channels, model=model, link=link, readable=readable,
+    )  # fmt: skip
 
 
 def known_services(settings: Settings) -> KnownServices:
@@ -172,11 +203,30 @@ class _Intake:
         await self._store.in_thread(self._faults.note_deploy, deploy)
 
     async def confirm(self, topic: str, address: str) -> None:
-        log.warning("alerts.sns_confirmation", topic=topic, open_once=address)
+        """Lets admins know the address: the token in it can do nothing but confirm, and nobody can without it."""
+        sentence = (
+            f"Amazon SNS wants to deliver {topic} to POST /alerts. If that is right, open this address once in a"
+            f" browser within three days; it confirms the subscription: `{address}`"
+        )
+        notices = NoticeStore(self._store, clock=self._services.readiness.clock)
+        now = self._services.readiness.clock()
+        await self._store.in_thread(notices.raise_notice, f"sns:{topic}", sentence, since=now, lasts=False)
+        admins = len(self._services.settings.commands.admins)
+        log.warning(
+            "alerts.sns_confirmation",
+            topic=topic,
+            told=f"{admins} admins by direct message"
+            if admins
+            else "nobody: set commands.admins, then request it anew",
+        )
 
     async def states(self) -> Sequence[ToolStatus]:
         """Degraded while alerts wait for a channel, with the reason and what to do."""
-        waiting = await self._store.in_thread(self._intake.waiting)
+        now = self._services.readiness.clock()
+        try:
+            waiting = await self._store.in_thread(self._intake.waiting)
+        except StoreError as error:
+            return [ToolStatus(name="alerts", state="down", detail=str(error), checked_at=now)]
         sentences = []
         for place, (count, since) in waiting.items():
             trouble = self._placing.troubles.get(place)
@@ -195,6 +245,6 @@ class _Intake:
                 name="alerts",
                 state="degraded" if sentences else "ok",
                 detail="; ".join(sentences) or "POST /alerts is open, and nothing waits",
-                checked_at=self._services.readiness.clock(),
+                checked_at=now,
             )
         ]

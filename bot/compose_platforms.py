@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 WAITING_FOR_MODEL = 64  # questions that have their evidence and wait for a model, each with its place in the queue
 QUICK_AT_ONCE = 4
+LONG_AT_ONCE = 8  # commands that wait for syncs: who asks for one that runs joins it, and sees that at once
 KEY_NAME = "evidence_key"
 
 
@@ -74,19 +75,20 @@ def build_chat(
     channels = build_channels(settings)
     grants = build_grants(services, clock)
     links = build_links(settings, grants)
+    line = None if alerts is not None else build_alerts(
+        services, channels=channels, links=links, inbox=inbox, platforms=platforms, clock=clock,
+        handed_over=lambda: worker.wake(),
+    )  # fmt: skip
+    talk = line.desk.threads if line is not None else None
     questions = Questions(
         answering=services.answering, channels=channels, inbox=inbox, store=store, query_log=services.query_log,
-        links=links,
+        links=links, alerts=talk,
     )  # fmt: skip
     commands = Commands(
         store=store, inbox=inbox, feedback=feedback, audit=AuditLog(store, clock=clock), channels=channels,
         questions=questions, library=services.knowledge, ingest=services.operations.call, link=services.links,
         links=links, platform_states=lambda: states_of(runners), admins=settings.commands.admins, clock=clock,
-        max_question_chars=settings.answers.max_question_chars,
-    )  # fmt: skip
-    line = None if alerts is not None else build_alerts(
-        services, channels=channels, links=links, inbox=inbox, platforms=platforms, clock=clock,
-        handed_over=lambda: worker.wake(),
+        max_question_chars=settings.answers.max_question_chars, alerts=talk,
     )  # fmt: skip
     worker = Worker(
         store=store, inbox=inbox, questions=questions, commands=commands, persona=services.persona,
@@ -96,7 +98,7 @@ def build_chat(
     reception = Reception(
         store=store, inbox=inbox, feedback=feedback, channels=channels, limits=build_limits(settings),
         persona=services.persona, platforms=platforms, signs=signs, clock=clock,
-        max_question_chars=settings.answers.max_question_chars, wake=worker.wake,
+        max_question_chars=settings.answers.max_question_chars, wake=worker.wake, alerts=talk,
     )  # fmt: skip
     worker.receive = reception.receive
     return Chat(
@@ -179,7 +181,7 @@ def lanes_of(settings: Settings, *, has_model: bool) -> dict[Lane, int]:
     """How many deliveries of each lane are worked on at once. With a model, many questions may wait for it with their
     evidence at hand; without one, more at once would only make each of them slower."""
     slow = max(settings.answers.concurrency, WAITING_FOR_MODEL) if has_model else settings.answers.concurrency
-    return {"quick": QUICK_AT_ONCE, "slow": slow, "long": 1, "alert": 1}
+    return {"quick": QUICK_AT_ONCE, "slow": slow, "long": LONG_AT_ONCE, "alert": 1}
 
 
 def build_links(settings: Settings, grants: EvidenceGrants | None) -> EvidenceLinks:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import structlog
 
+from bot.alerts.follow_up import is_about_fault
 from bot.content_words import bag_of, held_share
 from bot.conversation import Conversation, condense, leans_on_before, telling_words, with_old_topic
 from bot.excerpt import Analyze
@@ -17,10 +18,12 @@ from bot.fusing import fuse_translated
 from bot.ports import ChatModel
 from bot.routing import Routed, search_text
 from bot.translation import Translator
+from bot.types import KnownEvidence, Route
 from knowledge.errors import ModelMissing, TransientError
-from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, SourceStatus
+from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, SourceStatus, Verdict
 
 EARLIER_CHUNKS = 3  # of the turn before
+KNOWN_CHUNKS = 5  # of what stands above a question
 
 log = structlog.get_logger(__name__)
 
@@ -56,8 +59,10 @@ class Finder:
         self._analyze_query = analyze_query
         self._top_k = top_k
 
-    async def find(self, routed: Routed, *, scope: Scope, conversation: Conversation) -> Found:
-        """The evidence. Raises TransientError, ModelMissing, CatalogCorrupt when it could not look."""
+    async def find(
+        self, routed: Routed, *, scope: Scope, conversation: Conversation, known: KnownEvidence | None = None
+    ) -> Found:
+        """The evidence; `known` stands above the question already and answers what leans on it. Raises TransientError, ModelMissing, CatalogCorrupt when it could not look."""
         searched = await condense(routed.question, conversation, self._small())
         statuses = await asyncio.to_thread(self._knowledge.status, scope=scope)
         has_code = routed.kind != "docs" and any(status.kind == "repository" for status in statuses)
@@ -68,6 +73,8 @@ class Finder:
                 self._earlier(routed.question, conversation, scope, routed.kind),
             )
             searched, evidence = await self._better_topic(routed, conversation, scope, searched, evidence)
+            if known is not None and known.chunks:
+                searched, evidence = await self._above(routed, known, scope, searched, evidence)
             if translating is not None and _may_be_code(evidence, routed.kind):
                 evidence = await self._with_english(await translating, evidence, scope)
         finally:
@@ -116,6 +123,24 @@ class Finder:
         except (TransientError, ModelMissing):
             return ()  # the search of the question itself tells what is down
         return before.chunks[:EARLIER_CHUNKS] if before.verdict.decision == "ok" else ()
+
+    async def _above(
+        self, routed: Routed, known: KnownEvidence, scope: Scope, searched: str, evidence: Evidence
+    ) -> tuple[str, Evidence]:
+        """The question with its topic, and the known evidence before what that finds, when the question by itself found
+        no answer and speaks of what stands above it: "왜 그런데?", "how do I fix it?"."""
+        question = routed.question
+        if not is_about_fault(question) and telling_words(question):
+            return searched, evidence
+        if evidence.verdict.decision == "ok" and not leans_on_before(question):
+            return searched, evidence
+        found = await self._search(f"{question} {known.topic}", scope, routed.kind)
+        others = [one for one in found.chunks if one.chunk.id not in {scored.chunk.id for scored in known.chunks}]
+        chunks = (*known.chunks[:KNOWN_CHUNKS], *others)[: self._top_k]
+        verdict = Verdict(decision="ok", reason="the evidence of the alert above")
+        has_docs = any(one.chunk.evidence_kind == "docs" for one in chunks)
+        route: Route = "both" if has_docs else "code"
+        return f"{question} {known.topic}", replace(found, chunks=chunks, verdict=verdict, route=route)
 
     async def _with_english(self, english: str | None, evidence: Evidence, scope: Scope) -> Evidence:
         if english is None:

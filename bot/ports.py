@@ -6,8 +6,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from datetime import datetime
 from typing import Any, Protocol
 
-from bot.types import ChatTurn, Command, Delivery, Diagnosis, Message, Reply, ThreadRef
-from knowledge.types import ToolStatus
+from bot.types import (
+    ChatTurn,
+    Command,
+    Delivery,
+    Diagnosis,
+    FeedbackGiven,
+    KnownEvidence,
+    Language,
+    Message,
+    Reply,
+    ThreadRef,
+)
+from knowledge.types import Scope, ToolStatus
 
 Receive = Callable[[Delivery], Awaitable[bool | None]]
 """Saves a delivery durably and returns; an adapter acknowledges to its platform only after that. False: a vote on a reply
@@ -118,6 +129,25 @@ class AlertHandler(Protocol):
         It may be called again for the same alert after a restart or a PlatformError: what was posted then is found by
         `find_own` with the delivery id of the alert.
         """
+
+
+class AlertTalk(Protocol):
+    """What people say about analyses of alerts."""
+
+    def is_correction(self, message: Message) -> bool:
+        """Whether the message names the cause of a fault that is analysed in its thread; called in threads."""
+
+    async def voted(self, given: FeedbackGiven) -> None:
+        """A vote on a reply of the bot, whichever it is."""
+
+    def last_analysis(self, thread: ThreadRef) -> str | None:
+        """The delivery that the analysis of a thread answers, or the latest one of its channel; called in threads."""
+
+    async def say_below(self, message: Message, *, scope: Scope, language: Language | None) -> Reply | None:
+        """The reply to a message below an alert that needs no search; None for others."""
+
+    async def known_evidence(self, message: Message, *, scope: Scope) -> KnownEvidence | None:
+        """What the analysis above a message was made from."""
 
 
 class ChatModel(Protocol):

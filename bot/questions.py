@@ -19,13 +19,14 @@ from bot.evidence_grants import EvidenceLinks
 from bot.generating import Release
 from bot.inbox import Answered, Inbox
 from bot.persona import language_of
-from bot.ports import ChatPlatform, ReplyStream, Waiting
+from bot.ports import AlertTalk, ChatPlatform, ReplyStream, Waiting
 from bot.query_log import QueryLog, outcome_name
 from bot.routing import route
 from bot.store import Store
-from bot.types import AnswerLength, Author, Language, Message, Reply, ReplyKind, ThreadRef
+from bot.types import Answer, AnswerLength, Author, KnownEvidence, Language, Message, Reply, ReplyKind, ThreadRef
 from bot.wording import word
-from knowledge.types import EvidenceKind, Scope
+from knowledge.masking import mask
+from knowledge.types import EvidenceKind, Scope, Verdict
 
 THREAD_MESSAGES = 20  # of what was said before
 ATTACHED_HEAD_CHARS, ATTACHED_TAIL_CHARS = 1000, 2000  # of one file: a log says at its end what went wrong
@@ -59,6 +60,7 @@ class Answers(Protocol):
         language: Language | None = None,
         length: AnswerLength = "normal",
         waiting: Waiting | None = None,
+        known: KnownEvidence | None = None,
     ) -> Outcome: ...
 
 
@@ -110,6 +112,7 @@ class Questions:
         store: Store,
         query_log: QueryLog,
         links: EvidenceLinks,
+        alerts: AlertTalk | None = None,
         patience_s: float = PATIENCE_S,
     ) -> None:
         self._answering = answering
@@ -118,6 +121,7 @@ class Questions:
         self._store = store
         self._query_log = query_log
         self._links = links
+        self._alerts = alerts
         self._patience_s = patience_s
 
     def scope_of(self, message: Message) -> Scope:
@@ -133,11 +137,18 @@ class Questions:
         that was said to the bot before stands in the thread and has not been delivered.
         """
         policy = self._channels.policy_of(message.thread, is_direct=message.is_direct)
+        if self._alerts is not None:
+            said = await self._alerts.say_below(message, scope=policy.scope, language=policy.language)
+            if said is not None:
+                return _said_at_once(said, message, policy)
         before = await self._said_before(message, platform, policy.scope, in_turn=in_turn)
         asked = asked_by(message, policy.language or language_of(message.text))
         status = _Status(stream, word("searching", policy.language or language_of(asked.text)), self._patience_s)
         async with status.shown():
-            return await self.answer(asked, policy, thread=before, release=status.release, waiting=status.waiting)
+            known = await self._alerts.known_evidence(message, scope=policy.scope) if self._alerts else None
+            return await self.answer(
+                asked, policy, thread=before, release=status.release, waiting=status.waiting, known=known
+            )
 
     async def answer(
         self,
@@ -147,8 +158,9 @@ class Questions:
         thread: Sequence[Message] = (),
         release: Release | None = None,
         waiting: Waiting | None = None,
+        known: KnownEvidence | None = None,
     ) -> Prepared:
-        """The reply to a question under the policy of its channel."""
+        """The reply to a question under the policy of its channel; `known` is evidence that stands above it."""
         started = perf_counter()
         named = route(asked.text).kind  # who writes "code:" or "docs:" overrules the channel
         outcome = await self._answering.answer(
@@ -160,6 +172,7 @@ class Questions:
             language=policy.language,
             length=policy.length,
             waiting=waiting,
+            known=known,
         )
         reply = self._links.readable(reply_of(outcome, asked), policy.scope)
         return Prepared(
@@ -263,6 +276,20 @@ def reply_of(outcome: Outcome, asked: Asked) -> Reply:
         notices=(*asked.notices, *answer.degraded),
         language=outcome.language,
     )
+
+
+def _said_at_once(reply: Reply, message: Message, policy: ChannelPolicy) -> Prepared:
+    """A reply for which nothing was searched: the evidence of an alert, or that a correction was heard."""
+    answer = Answer(
+        text=reply.markdown,
+        citations=reply.citations,
+        refusal=None,
+        verdict=Verdict(decision="ok", reason="the alert's own evidence"),
+        route="code",
+    )
+    language = reply.language or language_of(message.text)
+    outcome = Outcome(answer=answer, evidence=None, question=mask(message.text), language=language)
+    return Prepared(reply=reply, scope=policy.scope, outcome=outcome, name="below an alert", took_ms=0.0)
 
 
 def _bounded(text: str) -> str:

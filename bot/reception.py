@@ -16,7 +16,7 @@ from bot.feedback import Feedback
 from bot.inbox import Inbox, Lane
 from bot.limits import HOUR, Limits, OverLimit
 from bot.persona import Persona, language_of
-from bot.ports import ChatPlatform
+from bot.ports import AlertTalk, ChatPlatform
 from bot.reply_text import clean_text
 from bot.signs import Signs
 from bot.store import Store
@@ -44,6 +44,7 @@ class Reception:
     clock: Callable[[], datetime]
     max_question_chars: int
     wake: Callable[[], None]  # tells the worker that there is something to do
+    alerts: AlertTalk | None = None
 
     async def receive(self, delivery: Delivery) -> bool | None:
         """Saves what is to be dealt with and returns; the platform acknowledges after that. False: a vote on a reply
@@ -52,6 +53,8 @@ class Reception:
         if isinstance(delivery, FeedbackGiven):
             known = await self.store.in_thread(self.feedback.save, delivery)
             log.info("feedback.given", vote=delivery.vote, taken_back=delivery.taken_back, on_own_reply=known)
+            if known and self.alerts is not None:
+                await self.alerts.voted(delivery)
             return known
         with following(delivery.delivery_id):
             if isinstance(delivery, Command):
@@ -101,6 +104,7 @@ class Reception:
             answers=policy.answers,
             alerts=policy.alerts,
             alert_authors=policy.alert_authors,
+            names_cause=self.alerts is not None and self.alerts.is_correction(message),
             over_limit=over is not None,
         )
         return around, over

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.answering import Answering
+from bot.audit import AuditLog
+from bot.case_operations import CaseOperations
 from bot.compose_models import build_models
 from bot.control import Report
 from bot.errors import ConfigError
@@ -60,10 +62,11 @@ class Services:
     queue: JobQueue
     journal: JobJournal
     maintenance: Maintenance
+    cases: CaseOperations
     readiness: Readiness
 
     async def call(self, method: str, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
-        if (asked := self.maintenance.methods.get(method)) is not None:
+        if (asked := self.maintenance.methods.get(method) or self.cases.methods.get(method)) is not None:
             return await asked(params, report)
         return await self.operations.call(method, params, report)
 
@@ -174,7 +177,8 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
     return Services(
         settings=settings, store=store, knowledge=knowledge, persona=persona, models=models, answering=answering,
         links=links, query_log=query_log, operations=operations, queue=queue, journal=journal,
-        maintenance=maintenance, readiness=readiness,
+        maintenance=maintenance, cases=CaseOperations(knowledge.memory, AuditLog(store, clock=utc_now)),
+        readiness=readiness,
     )  # fmt: skip
 
 

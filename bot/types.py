@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from knowledge.types import Locator, Verdict
+from knowledge.types import Locator, ScoredChunk, Verdict
 
 Route = Literal["docs", "code", "both"]
 Language = Literal["ko", "en"]
@@ -190,6 +190,14 @@ class Admission:
     reason: str
     kind: Literal["message", "alert"] = "message"
     told: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownEvidence:
+    """Evidence that stands above a question already: what the analysis of an alert was made from."""
+
+    topic: str  # what it is about, in words
+    chunks: tuple[ScoredChunk, ...]
 
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]

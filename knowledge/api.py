@@ -122,7 +122,7 @@ class Knowledge:
         self._after_crash = interrupted_jobs(catalog, now=clock())
         self._vectors = LazyVectorIndex(adapters.vectors or self._open_chroma, reconcile=self._reconcile)
         self._keywords = FtsKeywordIndex(catalog)
-        self._code = CodeLookup(catalog, lambda source: self._code_source(config.source(source)))
+        self.code = CodeLookup(catalog, lambda source: self._code_source(config.source(source)))
         self._pipeline: SearchPipeline | None = None
         self._calibrations: Calibrations | None = adapters.calibrations
         self._page_images = PageImages()
@@ -212,11 +212,11 @@ class Knowledge:
 
     def callers(self, chunk_id: str, *, scope: Scope, limit: int = 5) -> tuple[Caller, ...]:
         """What calls a definition, best first. Empty for what is no definition. Raises NotFound when it has gone."""
-        return self._code.callers(chunk_id, scope=scope, limit=limit)
+        return self.code.callers(chunk_id, scope=scope, limit=limit)
 
     def definition(self, symbol: str, *, scope: Scope) -> tuple[Chunk, ...]:
         """Definitions called `symbol` ("OrderService.cancel", "cancel"), best first, at most 20; empty for none."""
-        return self._code.definition(symbol, scope=scope)
+        return self.code.definition(symbol, scope=scope)
 
     def definition_at(
         self, source: str, uri: str, line: int, *, scope: Scope, revision: str | None = None
@@ -226,13 +226,13 @@ class Knowledge:
         `revision` is the commit that the line number is of, when it is not the indexed one: None also when the line
         was changed since. Raises NotFound for a commit that the repository does not know, ToolDown.
         """
-        return self._code.definition_at(source, uri, line, scope=scope, revision=revision)
+        return self.code.definition_at(source, uri, line, scope=scope, revision=revision)
 
     def blame(
         self, source: str, uri: str, start_line: int, end_line: int, *, scope: Scope, revision: str | None = None
     ) -> tuple[LineChange, ...]:
         """Which commits these lines stem from, at `revision` or the indexed commit. Raises NotFound, ToolDown."""
-        return self._code.blame(source, uri, start_line, end_line, scope=scope, revision=revision)
+        return self.code.blame(source, uri, start_line, end_line, scope=scope, revision=revision)
 
     def log_of_lines(
         self,
@@ -243,12 +243,13 @@ class Knowledge:
         *,
         scope: Scope,
         since: datetime | None = None,
+        before: str | None = None,
         limit: int = 10,
         revision: str | None = None,
     ) -> tuple[LineChange, ...]:
         """Commits that changed these lines, newest first, bounded. Raises NotFound, ToolDown."""
-        return self._code.log_of_lines(
-            source, uri, start_line, end_line, scope=scope, since=since, limit=limit, revision=revision
+        return self.code.log_of_lines(
+            source, uri, start_line, end_line, scope=scope, since=since, before=before, limit=limit, revision=revision
         )
 
     # --- keeping up to date -----------------------------------------------------------------------

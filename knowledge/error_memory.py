@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,14 +18,17 @@ from datetime import datetime
 
 from knowledge.analysis import analyze
 from knowledge.catalog import Catalog
+from knowledge.error_memory_denials import denied_rows, deny, is_denied
 from knowledge.errors import KnowledgeError, NotFound
 from knowledge.index.vector_cache import VectorCache, text_key
+from knowledge.lookup_code import find_definitions
 from knowledge.masking import mask
 from knowledge.ports import Embedder
 from knowledge.types import Scope
 from knowledge.types_cases import CitedText, ErrorCase, NewCase, Recalled
 
 MAX_CASES_COMPARED = 2000  # of one service, the latest
+MAX_EMBEDDED = 64  # texts that one recall embeds anew: after a swap the others follow with the next ones
 MAX_TEXT_CHARS = 4000
 MAX_CITED = 12
 STALE_WEIGHT = 0.5
@@ -61,20 +63,16 @@ class ErrorMemory:
     def remember(self, case: NewCase) -> int | None:
         """The number of the case; the same one for the same origin. Everything in it is masked here.
 
-        None when people have called this cause of this fault wrong: it is not learnt again. A correction takes the
-        place of every valid case of its fault.
+        None when people have called this cause of this fault wrong, in these or in other words: it is not learnt
+        again. A correction takes the place of every valid case of its fault, whose causes are not learnt again either.
         """
         now = self._clock().isoformat()
         row = _row_of(case)
-        denied = (row["service"], row["fingerprint"], _cause_hash(str(row["cause"])))
         with self._catalog.transaction() as connection:
             known = connection.execute("SELECT number FROM error_cases WHERE origin = ?", (case.origin,)).fetchone()
             if known is not None:
                 return int(known[0])
-            is_denied = connection.execute(
-                "SELECT 1 FROM error_case_denials WHERE service = ? AND fingerprint = ? AND cause_hash = ?", denied
-            ).fetchone()
-            if is_denied is not None and not case.is_correction:
+            if not case.is_correction and is_denied(connection, row):
                 return None
             if case.is_correction:
                 connection.execute(
@@ -95,7 +93,7 @@ class ErrorMemory:
             row = connection.execute("SELECT * FROM error_cases WHERE origin = ?", (origin,)).fetchone()
             if row is None:
                 return False
-            _deny(connection, row, self._clock().isoformat())
+            deny(connection, row, self._clock().isoformat())
             return True
 
     def forget(self, number: int, *, scope: Scope) -> ErrorCase:
@@ -103,7 +101,7 @@ class ErrorMemory:
         case = self.show(number, scope=scope)
         with self._catalog.transaction() as connection:
             row = connection.execute("SELECT * FROM error_cases WHERE number = ?", (number,)).fetchone()
-            _deny(connection, row, self._clock().isoformat())
+            deny(connection, row, self._clock().isoformat())
             connection.execute(
                 "UPDATE error_cases SET message = '', summary = '', cause = '', fix = '', cited = '[]', url = NULL"
                 " WHERE number = ?",
@@ -130,44 +128,75 @@ class ErrorMemory:
     ) -> list[Recalled]:
         """Past cases of a service for a fault: the same fault and class first, then similar ones; never wrong ones.
 
-        Cases that are stale weigh less among their like. A vector that cannot be had now leaves the words to decide.
+        What people said comes before what a model said; cases that are stale weigh less among their like. A vector
+        that cannot be had now leaves the words to decide. A service that is not known shares nothing but the same
+        fault.
         """
-        found = self._cases("state = 'valid' AND service = ?", [service])
-        cases = [self._judged(case) for case in found if _sees(scope, case)]
-        likeness = self._likeness(mask(text), cases)
+        found = self._cases("state = 'valid' AND service = ?", [service], nearest=(fingerprint, error_class))
+        cases = [case for case in found if _sees(scope, case)]
         ranked: list[Recalled] = []
-        for case, alike in zip(cases, likeness, strict=True):
-            weight = STALE_WEIGHT if case.is_stale else 1.0
+        for case, alike in zip(cases, self._likeness(mask(text), cases), strict=True):
             if case.fingerprint == fingerprint:
-                ranked.append(Recalled(case=case, match="same", score=_SAME_FAULT + alike * weight))
-            elif error_class and case.error_class == error_class:
-                ranked.append(Recalled(case=case, match="class", score=_SAME_CLASS + alike * weight))
-            elif alike * weight >= SIMILAR_AT_LEAST:
-                ranked.append(Recalled(case=case, match="similar", score=alike * weight))
-        order = {"same": 0, "class": 1, "similar": 2}
-        ranked.sort(key=lambda one: (order[one.match], -one.score, -one.case.number))
-        return ranked[:limit]
+                ranked.append(Recalled(case=case, match="same", score=_SAME_FAULT + alike))
+            elif service and error_class and case.error_class == error_class:
+                ranked.append(Recalled(case=case, match="class", score=_SAME_CLASS + alike))
+            elif service and alike >= SIMILAR_AT_LEAST:
+                ranked.append(Recalled(case=case, match="similar", score=alike))
+        ranked.sort(key=_order)
+        weighed = [self._weighed(one) for one in ranked[: 10 * limit]]
+        return sorted((one for one in weighed if one is not None), key=_order)[:limit]
+
+    def is_denied(self, case: NewCase) -> bool:
+        """Whether people have called the cause of this case wrong for its fault, or for one of its class."""
+        with self._catalog.reading() as connection:
+            return is_denied(connection, _row_of(case))
+
+    def wrong_causes(
+        self, *, service: str, error_class: str, fingerprint: str, scope: Scope, limit: int = 3
+    ) -> list[str]:
+        """Causes of a fault that people have called wrong, of cases that the scope allows, the latest first."""
+        with self._catalog.reading() as connection:
+            rows = denied_rows(connection, service=service, error_class=error_class, fingerprint=fingerprint)
+        causes = (case.cause for case in map(_case_of, rows) if _sees(scope, case))
+        return list(dict.fromkeys(causes))[:limit]
 
     # --- inside ---------------------------------------------------------------------------------
 
-    def _cases(self, condition: str, values: Sequence[object]) -> list[ErrorCase]:
+    def _cases(
+        self, condition: str, values: Sequence[object], *, nearest: tuple[str, str] = ("\0", "\0")
+    ) -> list[ErrorCase]:
+        """The latest cases that meet the condition; those of this fingerprint and class are never cut off."""
         with self._catalog.reading() as connection:
             rows = connection.execute(
-                f"SELECT * FROM error_cases WHERE {condition} ORDER BY number DESC LIMIT {MAX_CASES_COMPARED}",
-                tuple(values),
+                f"SELECT * FROM error_cases WHERE {condition} ORDER BY fingerprint = ? DESC, error_class = ? DESC,"
+                f" number DESC LIMIT {MAX_CASES_COMPARED}",
+                (*values, *nearest),
             ).fetchall()
         return [_case_of(row) for row in rows]
 
+    def _weighed(self, one: Recalled) -> Recalled | None:
+        """The case with its staleness and the weight of that; None for a similar one that is not near enough then."""
+        case = self._judged(one.case)
+        if not case.is_stale:
+            return replace(one, case=case)
+        base = {"same": _SAME_FAULT, "class": _SAME_CLASS, "similar": 0.0}[one.match]
+        score = base + (one.score - base) * STALE_WEIGHT
+        return None if one.match == "similar" and score < SIMILAR_AT_LEAST else replace(one, case=case, score=score)
+
     def _judged(self, case: ErrorCase) -> ErrorCase:
-        """The case with its staleness: a cited definition is not in the index any more as it was cited."""
+        """The case with its staleness: a cited definition is not in the index any more as it was cited. One that
+        only moved to another file is not stale."""
         for cited in case.cited:
             if cited.start_line is None:
                 continue
             generations = self._catalog.active_generations(Scope.of(cited.source))
             if not generations:
                 continue  # nothing is known: neither fresh nor stale
-            chunks = self._catalog.chunks_in_files([cited.uri], generations).get(cited.uri, ())
-            if not any(hash_of(chunk.text) == cited.text_hash for chunk in chunks):
+            there = self._catalog.chunks_in_files([cited.uri], generations).get(cited.uri, ())
+            if any(hash_of(chunk.text) == cited.text_hash for chunk in there):
+                continue
+            moved = find_definitions(self._catalog, cited.symbol, generations) if cited.symbol else ()
+            if not any(hash_of(chunk.text) == cited.text_hash for chunk in moved):
                 return replace(case, is_stale=True)
         return case
 
@@ -190,13 +219,13 @@ class ErrorMemory:
         known = self._cache.get(space, keys)
         missing = {key: one for key, one in zip(keys, texts, strict=True) if key not in known}
         if missing:
-            made = embedder.embed_passages(list(missing.values()))
-            fresh = dict(zip(missing, made, strict=True))
+            now = dict(list(missing.items())[:MAX_EMBEDDED])
+            fresh = dict(zip(now, embedder.embed_passages(list(now.values())), strict=True))
             self._cache.put(space, fresh)
             known = {**known, **fresh}
         query = embedder.embed_queries([text])[0]
         # cosines of unrelated texts lie high for most models: only what stands out from 0.8 on counts
-        return [max(0.0, (float(query @ known[key]) - 0.8) / 0.2) for key in keys]
+        return [max(0.0, (float(query @ known[key]) - 0.8) / 0.2) if key in known else 0.0 for key in keys]
 
 
 def _row_of(case: NewCase) -> dict[str, object]:
@@ -221,7 +250,7 @@ def _row_of(case: NewCase) -> dict[str, object]:
         "cause": mask(case.cause)[:MAX_TEXT_CHARS],
         "fix": mask(case.fix)[: 4 * MAX_TEXT_CHARS],
         "cited": json.dumps(stored, ensure_ascii=False),
-        "sources": json.dumps(sorted({one.source for one in case.cited}), ensure_ascii=False),
+        "sources": json.dumps(sorted({*(one.source for one in case.cited), *case.sources}), ensure_ascii=False),
         "origin": case.origin,
         "url": case.url,
         "is_correction": int(case.is_correction),
@@ -238,18 +267,9 @@ def _case_of(row: sqlite3.Row) -> ErrorCase:
     )  # fmt: skip
 
 
-def _deny(connection: sqlite3.Connection, row: sqlite3.Row, now: str) -> None:
-    connection.execute("UPDATE error_cases SET state = 'wrong', changed_at = ? WHERE number = ?", (now, row["number"]))
-    connection.execute(
-        "INSERT OR IGNORE INTO error_case_denials VALUES (?, ?, ?)",
-        (row["service"], row["fingerprint"], _cause_hash(row["cause"])),
-    )
-
-
-def _cause_hash(cause: str) -> str:
-    """Equal for causes that differ in markers, punctuation and blanks only."""
-    plain = re.sub(r"\[\d+\]", "", cause).casefold()
-    return hashlib.sha256(re.sub(r"[\W_]+", " ", plain).strip().encode()).hexdigest()[:32]
+def _order(one: Recalled) -> tuple[int, bool, float, int]:
+    order = {"same": 0, "class": 1, "similar": 2}
+    return order[one.match], not one.case.is_correction, -one.score, -one.case.number
 
 
 def _sees(scope: Scope, case: ErrorCase) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -95,6 +95,34 @@ class CodeLookup:
             )
         return definition_around(chunks, place) if place is not None else None
 
+    def files_named(self, names: Collection[str], *, scope: Scope) -> dict[str, list[tuple[str, str]]]:
+        """File name without folders -> (source, uri) of the files that are indexed under it, at most 5,000 a name."""
+        generations = self._catalog.active_generations(scope)
+        sources = {generation: source for source, generation in generations.items()}
+        marks = ",".join(str(int(generation)) for generation in sources)
+        found: dict[str, list[tuple[str, str]]] = {}
+        with self._catalog.reading() as connection:
+            for name in dict.fromkeys(names):
+                rows = connection.execute(
+                    f"SELECT generation, uri FROM documents WHERE generation IN ({marks}) AND file_name = ?"
+                    " AND status = 'indexed' ORDER BY generation, uri LIMIT 5000",
+                    (name,),
+                ).fetchall()
+                if rows:
+                    found[name] = [(sources[row["generation"]], row["uri"]) for row in rows]
+        return found
+
+    def chunks(self, ids: Sequence[str], *, scope: Scope) -> tuple[Chunk, ...]:
+        """Those of the chunks that are still in the index and within the scope, in the order of `ids`."""
+        found = self._catalog.visible_chunks(ids, self._catalog.active_generations(scope))
+        return tuple(found[one] for one in dict.fromkeys(ids) if one in found)
+
+    def chunks_of_file(self, source: str, uri: str, *, scope: Scope) -> tuple[Chunk, ...]:
+        """The chunks of one file or document, in its order; empty when it is not indexed or not in the scope."""
+        generations = self._catalog.active_generations(scope.narrowed_to(source))
+        found = self._catalog.chunks_in_files([uri], generations).get(uri, ())
+        return tuple(chunk for chunk in found if chunk.locator.uri == uri)
+
     def blame(
         self, source: str, uri: str, start_line: int, end_line: int, *, scope: Scope, revision: str | None
     ) -> tuple[LineChange, ...]:
@@ -112,6 +140,7 @@ class CodeLookup:
         *,
         scope: Scope,
         since: datetime | None,
+        before: str | None = None,
         limit: int,
         revision: str | None,
     ) -> tuple[LineChange, ...]:
@@ -119,16 +148,20 @@ class CodeLookup:
         at = revision or self._indexed_revision(source, uri, scope)
         self._require(source, uri, scope)
         return self._with_history(
-            source, lambda code: log_of_lines(code, uri, start_line, end_line, at, since=since, limit=limit)
+            source,
+            lambda code: log_of_lines(code, uri, start_line, end_line, at, since=since, before=before, limit=limit),
         )
 
     def _indexed_revision(self, source: str, uri: str, scope: Scope) -> str:
         """The commit at which a file is indexed. Raises NotFound when it is not, or is not in the scope."""
         generations = self._catalog.active_generations(scope.narrowed_to(source))
-        for generation in generations.values():
-            document = self._catalog.known_documents(generation).get(uri)
-            if document is not None:
-                return document.revision
+        with self._catalog.reading() as connection:
+            for generation in generations.values():
+                row = connection.execute(
+                    "SELECT revision FROM documents WHERE generation = ? AND uri = ?", (generation, uri)
+                ).fetchone()
+                if row is not None:
+                    return str(row["revision"])
         raise NotFound(f"{uri} is not among the files of source {source} that you may see")
 
     def _require(self, source: str, uri: str, scope: Scope) -> None:

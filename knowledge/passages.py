@@ -82,4 +82,6 @@ def _with_code(passage: Passage, locator: Locator, source: CodeSource) -> Passag
     finally:
         source.close()
     text = mask(decode(content, name=locator.uri).text)
-    return replace(passage, lines=tuple(text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")), url=url)
+    ends = text.endswith("\n")
+    lines = tuple(text.split("\n")[:-1] if ends else text.split("\n"))
+    return replace(passage, lines=lines, url=url, ends_with_newline=ends)

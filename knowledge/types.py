@@ -385,3 +385,4 @@ class Passage:
     locator: Locator | None  # what to highlight
     url: str | None = None  # link_template filled in
     callers: tuple[Caller, ...] = ()  # of a definition: what calls it, best first
+    ends_with_newline: bool = True  # whether the last of `lines` is ended by a line break

@@ -38,6 +38,7 @@ class NewCase:
     origin: str
     url: str | None = None
     is_correction: bool = False
+    sources: tuple[str, ...] = ()  # besides those of `cited`: where the words of a person may stem from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

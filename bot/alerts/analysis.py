@@ -12,10 +12,11 @@ import structlog
 from pydantic import BaseModel, Field
 
 from bot.alerts.alert import Alert
-from bot.alerts.diffs import DoesNotApply, apply_diff
-from bot.alerts.evidence import Gathered, Library, Piece
+from bot.alerts.diffs import DoesNotApply, proved_diff
+from bot.alerts.evidence import Change, Gathered, Library
+from bot.alerts.tools import Request, carry_out
 from bot.citing import EvidenceIndex
-from bot.errors import ModelError
+from bot.errors import ModelError, ModelReplyInvalid
 from bot.orders import withhold_orders
 from bot.ports import ChatModel
 from bot.prompting import cut_lines, number_evidence, prompt_text
@@ -23,20 +24,14 @@ from bot.sentences import split_sentences
 from bot.structured import complete_as
 from bot.types import ChatTurn, Language
 from knowledge.errors import KnowledgeError
-from knowledge.types import ScoredChunk
+from knowledge.masking import mask
+from knowledge.types_cases import Recalled
 
 MAX_CALLS = 3
 LIMIT_S = 180.0
 ALERT_TOKENS, EVIDENCE_TOKENS, PAST_TOKENS = 900, 3500, 400
 
 log = structlog.get_logger(__name__)
-
-
-class Request(BaseModel):
-    """What the model wants to look up before it concludes; "none" when it has enough."""
-
-    tool: Literal["search_code", "search_documents", "definition", "none"]
-    argument: str = Field(default="", max_length=300)
 
 
 class Fix(BaseModel):
@@ -68,7 +63,7 @@ class Analysed:
     fixed: int | None = None  # the piece whose file the fix changes
     confidence: str = ""
     next_steps: tuple[str, ...] = ()
-    why_without_model: Literal["", "none", "failed", "invalid"] = "none"
+    why_without_model: Literal["", "none", "failed", "invalid", "denied"] = "none"
 
     @property
     def is_valid(self) -> bool:
@@ -86,6 +81,9 @@ async def analyse(
         async with asyncio.timeout(LIMIT_S):
             gathered = await _look_further(alert, gathered, model, library, language)
             return await _conclude(alert, gathered, model, library, language)
+    except ModelReplyInvalid as error:
+        log.warning("alert.model_failed", reason=str(error))
+        return Analysed(gathered=gathered, why_without_model="invalid")
     except (ModelError, TimeoutError) as error:
         log.warning("alert.model_failed", reason=str(error) or "too slow")
         return Analysed(gathered=gathered, why_without_model="failed")
@@ -98,29 +96,19 @@ async def _look_further(
     asked: set[tuple[str, str]] = set()
     for _ in range(MAX_CALLS):
         turns = _turns(alert, gathered, language, task="alert_tools")
-        request = await complete_as(model, turns, Request)
+        try:
+            request = await complete_as(model, turns, Request)
+        except ModelReplyInvalid:  # it may still be able to conclude
+            break
         argument = " ".join(request.argument.split())
         if request.tool == "none" or not argument or (request.tool, argument) in asked:
             break
         asked.add((request.tool, argument))
         try:
-            found = await asyncio.to_thread(_carry_out, request.tool, argument, gathered, library)
+            gathered = await asyncio.to_thread(carry_out, request.tool, argument, gathered, library)
         except KnowledgeError as error:
-            gathered = replace(gathered, degraded=(*gathered.degraded, str(error)))
-            break
-        known = {piece.scored.chunk.id for piece in gathered.pieces}
-        new = [scored for scored in found if scored.chunk.id not in known][:2]
-        first = len(gathered.pieces) + 1
-        more = tuple(Piece(number=first + n, scored=scored) for n, scored in enumerate(new))
-        gathered = replace(gathered, pieces=(*gathered.pieces, *more))
+            return replace(gathered, degraded=(*gathered.degraded, str(error)))
     return gathered
-
-
-def _carry_out(tool: str, argument: str, gathered: Gathered, library: Library) -> list[ScoredChunk]:
-    if tool == "definition":
-        return [ScoredChunk(chunk=chunk) for chunk in library.definition(argument, scope=gathered.scope)[:2]]
-    kind: Literal["code", "docs"] = "code" if tool == "search_code" else "docs"
-    return list(library.search(argument, scope=gathered.scope, top_k=3, kind=kind).chunks)
 
 
 async def _conclude(
@@ -167,38 +155,37 @@ def _checked(text: str, index: EvidenceIndex) -> tuple[str, tuple[int, ...], lis
         if checked.fault is not None:
             faults.append(checked.fault)
         elif checked.cited and not checked.is_lead:
-            kept.append(checked.text.strip())
+            kept.append(mask(checked.text.strip()))
             cited += checked.cited
     return " ".join(kept), tuple(dict.fromkeys(cited)), faults
 
 
 def _step(step: str, index: EvidenceIndex) -> str:
     """A next step as one line, without links, mentions and orders."""
-    return index.sanitise(" ".join(withhold_orders(step).split()))[:300].strip()
+    return mask(index.sanitise(" ".join(withhold_orders(step).split()))[:300].strip())
 
 
 def _tried(fix: Fix | None, gathered: Gathered, library: Library) -> str:
     """The diff when it applies to the file of the evidence that it names; "" when it does not."""
     piece = next((one for one in gathered.pieces if fix is not None and one.number == fix.evidence), None)
-    if fix is None or piece is None or piece.scored.chunk.evidence_kind != "code" or "```" in fix.diff:
+    if fix is None or piece is None or piece.scored.chunk.evidence_kind != "code":
         return ""
     try:
         passage = library.passage(piece.scored.chunk.id, scope=gathered.scope)
-        apply_diff(passage.lines, fix.diff, path=piece.scored.chunk.locator.uri)
+        return proved_diff(passage.lines, fix.diff, path=passage.uri, ends_with_newline=passage.ends_with_newline)
     except (DoesNotApply, KnowledgeError) as error:
         log.info("alert.fix_dropped", reason=str(error))
         return ""
-    return fix.diff.strip("\n")
 
 
 def _turns(alert: Alert, gathered: Gathered, language: Language, *, task: str) -> tuple[ChatTurn, ...]:
     evidence = number_evidence([piece.scored for piece in gathered.pieces], EVIDENCE_TOKENS)
     shown = "\n\n".join(f'<evidence id="{item.number}">\n{_inert(item.text)}\n</evidence>' for item in evidence)
-    changes = "\n".join(
-        f"- [{number}] {change.commit[:10]} {change.committed_at:%Y-%m-%d} {change.author}: {change.summary}"
-        for number, change in gathered.changes
+    changes = "\n".join(_change_line(change) for change in gathered.changes)
+    past = "\n".join(
+        [f"- {_kind_of(one)}: {one.case.error_class}: {one.case.cause}" for one in gathered.past]
+        + [f"- people called this WRONG for this fault, do not conclude it again: {cause}" for cause in gathered.wrong]
     )
-    past = "\n".join(f"- {one.case.error_class}: {one.case.cause}" for one in gathered.past)
     content = prompt_text(
         "alert_case",
         alert=cut_lines(_inert(_alert_text(alert)), ALERT_TOKENS) or _inert(alert.title)[:300],
@@ -208,6 +195,19 @@ def _turns(alert: Alert, gathered: Gathered, language: Language, *, task: str) -
     )
     system = prompt_text(task, language="Korean" if language == "ko" else "English")
     return (ChatTurn(role="system", content=system), ChatTurn(role="user", content=content))
+
+
+def _change_line(change: Change) -> str:
+    commit = change.commit
+    marks = ", wrote the failing line" if change.is_line else ""
+    marks += ", not deployed yet" if change.is_later else ""
+    when = f"{commit.committed_at:%Y-%m-%d}"
+    return f"- [{change.piece}] {commit.commit[:10]} {when} {commit.author}: {commit.summary}{marks}"
+
+
+def _kind_of(one: Recalled) -> str:
+    said = "told by a person" if one.case.is_correction else f"{one.match} fault before"
+    return f"{said}, its code has changed since" if one.case.is_stale else said
 
 
 _TAG = re.compile(r"</?\s*(?:alert|evidence|past)\b", re.IGNORECASE)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from bot.alerts.alert import Alert, Deploy, TraceFrame
 from bot.alerts.services import Service
+from bot.content_words import bag_of, content_words, held_share
 from knowledge.api import LineChange
-from knowledge.errors import KnowledgeError, NotFound
-from knowledge.types import Chunk, DocumentSummary, Evidence, EvidenceKind, Passage, Scope, ScoredChunk
+from knowledge.errors import KnowledgeError
+from knowledge.types import Caller, Chunk, Evidence, EvidenceKind, Passage, Scope, ScoredChunk, SourceStatus
 from knowledge.types_cases import NewCase, Recalled
 
-MAX_FRAMES = 6
 MAX_FOUND = 4  # of a search, of code and of documents each
-MAX_CHANGES = 5
+RUNBOOK_PARTS = 2  # of one document that the settings name as a runbook
 QUERY_CHARS = 1500
 
 
@@ -27,9 +27,25 @@ class Memory(Protocol):
         self, *, service: str, error_class: str, fingerprint: str, text: str, scope: Scope, limit: int = 3
     ) -> list[Recalled]: ...
 
+    def wrong_causes(
+        self, *, service: str, error_class: str, fingerprint: str, scope: Scope, limit: int = 3
+    ) -> list[str]: ...
+
+    def is_denied(self, case: NewCase) -> bool: ...
+
     def remember(self, case: NewCase) -> int | None: ...
 
     def take_out(self, origin: str) -> bool: ...
+
+
+class Places(Protocol):
+    """What analyses need of knowledge.lookup_code.CodeLookup."""
+
+    def files_named(self, names: Collection[str], *, scope: Scope) -> dict[str, list[tuple[str, str]]]: ...
+
+    def chunks(self, ids: Sequence[str], *, scope: Scope) -> tuple[Chunk, ...]: ...
+
+    def chunks_of_file(self, source: str, uri: str, *, scope: Scope) -> tuple[Chunk, ...]: ...
 
 
 class Library(Protocol):
@@ -38,9 +54,14 @@ class Library(Protocol):
     @property
     def memory(self) -> Memory: ...
 
+    @property
+    def code(self) -> Places: ...
+
     def search(self, query: str, *, scope: Scope, top_k: int = 8, kind: EvidenceKind | None = None) -> Evidence: ...
 
-    def list_documents(self, *, scope: Scope) -> list[DocumentSummary]: ...
+    def status(self, *, scope: Scope) -> list[SourceStatus]: ...
+
+    def callers(self, chunk_id: str, *, scope: Scope, limit: int = 5) -> tuple[Caller, ...]: ...
 
     def definition(self, symbol: str, *, scope: Scope) -> tuple[Chunk, ...]: ...
 
@@ -49,6 +70,10 @@ class Library(Protocol):
     ) -> Chunk | None: ...
 
     def passage(self, chunk_id: str, *, scope: Scope) -> Passage: ...
+
+    def blame(
+        self, source: str, uri: str, start_line: int, end_line: int, *, scope: Scope, revision: str | None = None
+    ) -> tuple[LineChange, ...]: ...
 
     def log_of_lines(
         self,
@@ -59,6 +84,7 @@ class Library(Protocol):
         *,
         scope: Scope,
         since: datetime | None = None,
+        before: str | None = None,
         limit: int = 10,
         revision: str | None = None,
     ) -> tuple[LineChange, ...]: ...
@@ -74,15 +100,27 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A commit that touched the code of a piece."""
+
+    piece: int
+    commit: LineChange
+    is_line: bool  # it wrote the line of the frame
+    is_later: bool  # it is in the index and not in what was deployed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
     """Everything that an analysis may rest on; `scope` is where it was looked for and may be looked for further."""
 
     pieces: tuple[Piece, ...]
-    changes: tuple[tuple[int, LineChange], ...]  # the number of the piece, and a commit that changed its lines
+    changes: tuple[Change, ...]
     past: tuple[Recalled, ...]
     scope: Scope
     revision: str | None  # the deployed commit at which frames were looked up; None: the indexed one
     degraded: tuple[str, ...]
+    since: datetime | None = None  # the deployment before, from which on changes were looked for
+    wrong: tuple[str, ...] = ()  # causes that people have called wrong for this fault
 
 
 def scope_of_service(service: Service | None, channel: Scope) -> tuple[Scope, Scope]:
@@ -101,110 +139,120 @@ def gather(
     alert: Alert, *, service: Service | None, channel: Scope, library: Library, deploys: Sequence[Deploy]
 ) -> Gathered:
     """The evidence for a fault. A part that cannot be had now is named in `degraded`; nothing is raised for it."""
+    from bot.alerts.frame_places import map_frames
+    from bot.alerts.touched import changes_of
+
     code_scope, docs_scope = scope_of_service(service, channel)
+    before = deploys[1] if len(deploys) > 1 else None
     revision = alert.revision or (deploys[0].revision if deploys else None)
-    since = deploys[1].deployed_at if len(deploys) > 1 else None
     degraded: list[str] = []
     found: dict[str, tuple[ScoredChunk, TraceFrame | None]] = {}
     try:
-        mapped, revision = _map_frames(alert, code_scope, library, revision)
-        for frame, chunk in mapped:
-            found.setdefault(chunk.id, (ScoredChunk(chunk=chunk), frame))
+        mapped, revision = map_frames(alert, service, code_scope, library, revision)
+        found = {scored.chunk.id: (scored, frame) for frame, scored in mapped}
     except KnowledgeError as error:
         revision = None
         degraded.append(str(error))
-    query = f"{alert.error_class or ''} {alert.message or alert.title}\n{alert.raw}"[:QUERY_CHARS]
-    kinds: tuple[tuple[EvidenceKind, Scope], ...] = (("code", code_scope), ("docs", docs_scope))
-    for kind, scope in kinds:
-        try:
-            asked = query if kind == "code" else f"{alert.title} {alert.error_class or ''} {alert.message}"[:300]
-            evidence = library.search(asked, scope=scope, top_k=MAX_FOUND, kind=kind)
-        except KnowledgeError as error:
-            degraded.append(str(error))
-            continue
-        degraded += [sentence for sentence in evidence.degraded if sentence not in degraded]
-        if kind == "docs" and evidence.verdict.decision == "none":
-            continue
-        for scored in evidence.chunks[:MAX_FOUND]:
-            found.setdefault(scored.chunk.id, (scored, None))
+    for scored in (
+        *_code_found(alert, service, code_scope, library, degraded),
+        *_docs_found(alert, service, docs_scope, library, degraded),
+    ):
+        found.setdefault(scored.chunk.id, (scored, None))
     pieces = tuple(
         Piece(number=number, scored=scored, frame=frame)
         for number, (scored, frame) in enumerate(found.values(), start=1)
     )
-    past = library.memory.recall(
+    return Gathered(
+        pieces=pieces,
+        changes=changes_of(
+            [one for one in pieces if one.frame],
+            code_scope,
+            library,
+            deployed=revision,
+            before=before,
+            degraded=degraded,
+        ),
+        past=_past(alert, channel, library),
+        scope=_union(code_scope, docs_scope),
+        revision=revision,
+        degraded=tuple(degraded),
+        since=before.deployed_at if before else None,
+        wrong=_wrong(alert, channel, library),
+    )
+
+
+def _past(alert: Alert, channel: Scope, library: Library) -> tuple[Recalled, ...]:
+    found = library.memory.recall(
         service=alert.service or "",
         error_class=alert.error_class or "",
         fingerprint=alert.fingerprint,
         text=f"{alert.error_class or ''}\n{alert.message or alert.title}",
         scope=channel,
     )
-    changes = _changes(pieces, code_scope, library, since, degraded)
-    whole = _union(code_scope, docs_scope)
-    return Gathered(
-        pieces=pieces, changes=changes, past=tuple(past), scope=whole, revision=revision, degraded=tuple(degraded)
+    return tuple(found)
+
+
+def _wrong(alert: Alert, channel: Scope, library: Library) -> tuple[str, ...]:
+    found = library.memory.wrong_causes(
+        service=alert.service or "",
+        error_class=alert.error_class or "",
+        fingerprint=alert.fingerprint,
+        scope=channel,
     )
+    return tuple(found)
 
 
-def _map_frames(
-    alert: Alert, scope: Scope, library: Library, revision: str | None
-) -> tuple[list[tuple[TraceFrame, Chunk]], str | None]:
-    """The company's own frames as definitions, innermost first, and the commit at which all of them were looked up;
-    None for the commit where the indexed one had to do for one of them."""
-    own = [frame for frame in alert.frames if frame.in_app and frame.line is not None]
-    if not own:
-        return [], None
-    by_name: dict[str, list[DocumentSummary]] = {}
-    for document in library.list_documents(scope=scope):
-        if document.status == "indexed":
-            by_name.setdefault(document.uri.rpartition("/")[2], []).append(document)
-    mapped: list[tuple[TraceFrame, Chunk]] = []
-    for frame in own[: 4 * MAX_FRAMES]:
-        candidates = by_name.get(frame.file.rpartition("/")[2], [])
-        best = max(candidates, key=lambda one: _shared_end(one.uri, frame.file), default=None)
-        if best is None or frame.line is None:
-            continue
-        try:
-            chunk = library.definition_at(best.source, best.uri, frame.line, scope=scope, revision=revision)
-        except NotFound:  # the commit is not in the copy, or is a version's name: the indexed one has to do
-            chunk, revision = library.definition_at(best.source, best.uri, frame.line, scope=scope), None
-        if chunk is not None:
-            mapped.append((frame, chunk))
-        if len(mapped) == MAX_FRAMES:
-            break
-    return mapped, revision if mapped else None
+def _code_found(
+    alert: Alert, service: Service | None, scope: Scope, library: Library, degraded: list[str]
+) -> list[ScoredChunk]:
+    query = f"{alert.error_class or ''} {alert.message or alert.title}\n{alert.raw}"[:QUERY_CHARS]
+    try:
+        evidence = library.search(query, scope=scope, top_k=2 * MAX_FOUND, kind="code")
+    except KnowledgeError as error:
+        degraded.append(str(error))
+        return []
+    degraded += [sentence for sentence in evidence.degraded if sentence not in degraded]
+    own = [scored for scored in evidence.chunks if is_of_service(scored.chunk.locator.uri, service)]
+    return own[:MAX_FOUND]
 
 
-def _shared_end(uri: str, file: str) -> int:
-    """How many parts of two paths agree, counted from the end."""
-    shared = 0
-    for one, other in zip(reversed(uri.split("/")), reversed(file.split("/")), strict=False):
-        if one != other:
-            break
-        shared += 1
-    return shared
+def _docs_found(
+    alert: Alert, service: Service | None, scope: Scope, library: Library, degraded: list[str]
+) -> list[ScoredChunk]:
+    """Parts of the documents that the settings name as runbooks, and behind them what a search finds."""
+    query = f"{alert.title} {alert.error_class or ''} {alert.message}"[:300]
+    try:
+        named = [
+            scored for told in (service.runbooks if service else ()) for scored in _runbook(told, query, scope, library)
+        ]
+        evidence = library.search(query, scope=scope, top_k=MAX_FOUND, kind="docs")
+    except KnowledgeError as error:
+        degraded.append(str(error))
+        return []
+    degraded += [sentence for sentence in evidence.degraded if sentence not in degraded]
+    whole = service is None or not service.runbooks or any("/" not in told for told in service.runbooks)
+    searched = evidence.chunks if whole and evidence.verdict.decision != "none" else ()
+    return [*named, *searched][: MAX_FOUND + len(named)]
 
 
-def _changes(
-    pieces: Sequence[Piece], scope: Scope, library: Library, since: datetime | None, degraded: list[str]
-) -> tuple[tuple[int, LineChange], ...]:
-    """Commits that touched the functions of the frames, the latest first, each once."""
-    found: dict[str, tuple[int, LineChange]] = {}
-    for piece in pieces[:3]:
-        where = piece.scored.chunk.locator
-        if piece.frame is None or where.start_line is None or where.end_line is None:
-            continue
-        try:
-            log = library.log_of_lines(
-                where.source, where.uri, where.start_line, where.end_line, scope=scope, since=since, limit=MAX_CHANGES
-            )
-        except KnowledgeError as error:
-            degraded.append(str(error))
-            continue
-        for change in log:
-            if not change.is_limit:
-                found.setdefault(change.commit, (piece.number, change))
-    ordered = sorted(found.values(), key=lambda one: one[1].committed_at, reverse=True)
-    return tuple(ordered[:MAX_CHANGES])
+def _runbook(told: str, query: str, scope: Scope, library: Library) -> list[ScoredChunk]:
+    """The parts of a document named as "source/uri" that hold most of the query's words; they need no gate, because
+    somebody said that this is what to read."""
+    source, _, uri = told.partition("/")
+    if not uri or not scope.allows(source):
+        return []
+    words = content_words(query)
+    parts = library.code.chunks_of_file(source, uri, scope=scope)
+    ranked = sorted(parts, key=lambda chunk: (-held_share(words, bag_of(chunk.index_text)), chunk.ordinal))
+    return [ScoredChunk(chunk=chunk) for chunk in ranked[:RUNBOOK_PARTS]]
+
+
+def is_of_service(uri: str, service: Service | None) -> bool:
+    """Whether a file may belong to a service that names repositories within a source of many."""
+    within = [name.partition("/")[2].strip("/") for name in service.repositories] if service else []
+    if not within or not all(within):
+        return True
+    return any(f"/{uri}".find(f"/{repository}/") >= 0 for repository in within)
 
 
 def _union(one: Scope, other: Scope) -> Scope:

@@ -1,63 +1,27 @@
-"""An analysis as a short post: title, cause, changes, fix, next steps, past cases, and how often the fault was told."""
+"""An analysis as a short post for somebody who was woken up by it: what it is, the cause or the most likely place, what
+changed there, what to do, and what is known from before."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.alerts.alert import Alert
 from bot.alerts.analysis import Analysed
+from bot.alerts.evidence import Change, Gathered, Piece
 from bot.alerts.store import Fault
+from bot.alerts.texts import say
 from bot.reply_text import link_address
-from bot.sources import Link, cite
+from bot.sources import Link, cite, place_of
 from bot.types import Language, Reply
-from knowledge.types import ScoredChunk
+from knowledge.types import Chunk, ScoredChunk
+from knowledge.types_cases import Recalled
 
-MAX_EXCERPT_LINES = 12
-_TEXTS: Mapping[str, Mapping[Language, str]] = {
-    "cause": {"ko": "추정 원인", "en": "Likely cause"},
-    "high": {"ko": "확신 높음", "en": "high confidence"},
-    "medium": {"ko": "확신 보통", "en": "medium confidence"},
-    "low": {"ko": "확신 낮음", "en": "low confidence"},
-    "places": {"ko": "관련 코드", "en": "Code on the way"},
-    "changes": {"ko": "최근 변경", "en": "Recent changes"},
-    "fix": {"ko": "수정안 (파일에 적용되는 것을 확인함)", "en": "Fix (it applies to the file)"},
-    "next": {"ko": "다음 단계", "en": "Next steps"},
-    "past": {"ko": "지난 사례 (참고용)", "en": "Past cases (hints only)"},
-    "stale": {"ko": "그 뒤로 코드가 바뀜", "en": "the code has changed since"},
-    "none": {"ko": "언어 모델 없이 찾은 것만 보입니다.", "en": "No language model: only what was found is shown."},
-    "failed": {
-        "ko": "언어 모델이 응답하지 않아 찾은 것만 보입니다.",
-        "en": "The language model did not answer: only what was found is shown.",
-    },
-    "invalid": {
-        "ko": "언어 모델의 답이 근거 확인을 통과하지 못해 찾은 것만 보입니다.",
-        "en": "The model's reply did not pass the check against the evidence: only what was found is shown.",
-    },
-    "nothing": {
-        "ko": "이 채널에서 볼 수 있는 자료에서 관련 코드를 찾지 못했습니다.",
-        "en": "Nothing about this was found in the sources that this channel may see.",
-    },
-    "deployed": {"ko": "배포 커밋 {r} 기준", "en": "at the deployed commit {r}"},
-    "indexed": {
-        "ko": "배포 커밋을 몰라 색인된 커밋 기준",
-        "en": "at the indexed commit; the deployed one is not known",
-    },
-    "count": {"ko": "{n}번 발생, 마지막 {at} UTC", "en": "Seen {n} times, last at {at} UTC"},
-    "resolved": {"ko": "해결됨", "en": "Resolved"},
-    "again": {"ko": "조용했다가 다시 발생했습니다: {link}", "en": "It is back after it was quiet: {link}"},
-    "earlier": {"ko": "이전 분석", "en": "the earlier analysis"},
-    "limited": {
-        "ko": "알림이 많아 분석을 멈췄습니다. 계속 세고 있습니다.",
-        "en": "Too many faults to analyse now; they are still counted.",
-    },
-    "storm": {"ko": "최근 {t}분 동안 알림 {n}건, 장애 {m}종", "en": "{n} alerts of {m} faults in {t} minutes"},
-}
-
-
-def say(name: str, language: Language, **values: object) -> str:
-    """A text of this page in a language."""
-    return _TEXTS[name][language].format(**values)
+LINES_BEFORE, LINES_AFTER = 6, 3  # of the line that failed
+MAX_PATH = 4  # calls on the way to the failure
+MAX_NEAR = 3
+MAX_RUNBOOKS = 3
+MAX_CALLERS = 3
 
 
 def render(
@@ -65,33 +29,26 @@ def render(
 ) -> Reply:
     """The analysis as a reply; what the alert itself says stands in code spans only, where nothing is followed."""
     gathered = analysed.gathered
-    parts = [f"**{_code(alert.error_class or alert.title)}** · {_code(alert.service or '-')}"]
-    if fault.earlier is not None:
+    parts = [_head(alert)]
+    if fault.came != "new":
         where = f"[{say('earlier', language)}]({earlier})" if earlier else say("earlier", language)
-        parts.append(say("again", language, link=where))
+        parts.append(say(fault.came, language, link=where))
     if analysed.cause:
-        if analysed.summary:
-            parts.append(analysed.summary)
-        parts.append(f"**{say('cause', language)}** ({say(analysed.confidence, language)})\n{analysed.cause}")
-    elif gathered.pieces:
-        parts.append(f"**{say('places', language)}**\n\n" + "\n\n".join(_places(analysed)))
-    else:
-        parts.append(say("nothing", language))
-    if gathered.changes:
-        lines = []
-        for number, change in gathered.changes:
-            address = link_address(change.permalink)
-            commit = f"[{change.commit[:10]}]({address})" if address else f"`{change.commit[:10]}`"
-            who = f"{change.committed_at:%Y-%m-%d} {_plain(change.author)}: {_code(change.summary)}"
-            lines.append(f"- {commit} {who} [{number}]")
-        parts.append(f"**{say('changes', language)}**\n" + "\n".join(lines))
+        confidence = say(analysed.confidence, language)
+        parts.append(f"**{say('cause', language)}** ({confidence})\n{analysed.cause}")
+        if analysed.summary and analysed.summary != analysed.cause:
+            parts.insert(-1, analysed.summary)
+    shown, lines = _evidence(analysed, language)
+    parts += lines
     if analysed.fix:
-        parts.append(f"**{say('fix', language)}** [{analysed.fixed}]\n```diff\n{analysed.fix}\n```")
+        note = f"\n{say('crlf', language)}" if "\r" in analysed.fix else ""
+        parts.append(f"**{say('fix', language)}** [{analysed.fixed}]{note}\n```diff\n{analysed.fix}\n```")
+        shown.add(analysed.fixed or 0)
     if analysed.next_steps:
         parts.append(f"**{say('next', language)}**\n" + "\n".join(f"- {step}" for step in analysed.next_steps))
     if gathered.past:
-        parts.append(f"**{say('past', language)}**\n" + "\n".join(_past_lines(analysed, language)))
-    cited = _shown_numbers(analysed)
+        parts.append(f"**{say('past', language)}**\n" + "\n".join(case_lines(gathered.past, language)))
+    cited = shown | set(analysed.cited)
     citations = tuple(
         cite(piece.number, piece.scored, quote_text=" ".join(piece.scored.chunk.text.split())[:200], link=link)
         for piece in gathered.pieces
@@ -103,14 +60,16 @@ def render(
         citations=citations,
         delivery_id=fault.delivery_key,
         final=True,
-        notices=_notices(analysed, language),
+        notices=_notices(alert, analysed, language),
         language=language,
     )
 
 
 def with_count(reply: Reply, fault: Fault, language: Language) -> Reply:
-    """The reply with the count, the last time and the end of its fault in front of its other notices."""
+    """The reply with what became of its fault and what people said of it in front of its other notices."""
     lines = []
+    if fault.judged:
+        lines.append(say(fault.judged, language))
     if fault.count > 1:
         lines.append(say("count", language, n=fault.count, at=f"{fault.last_at:%m-%d %H:%M}"))
     if fault.state == "resolved":
@@ -118,48 +77,151 @@ def with_count(reply: Reply, fault: Fault, language: Language) -> Reply:
     return replace(reply, notices=(*lines, *reply.notices))
 
 
-def _places(analysed: Analysed) -> list[str]:
-    return [_excerpt(piece.scored, piece.number) for piece in analysed.gathered.pieces[:4]]
-
-
-def _excerpt(scored: ScoredChunk, number: int) -> str:
-    where = scored.chunk.locator
-    text = "\n".join(scored.chunk.text.replace("```", "'''").splitlines()[:MAX_EXCERPT_LINES])
-    line = f":{where.start_line}" if where.start_line else ""
-    return f"[{number}] {_code(f'{where.uri}{line}')}\n```\n{text}\n```"
-
-
-def _shown_numbers(analysed: Analysed) -> set[int]:
-    numbers = {piece.number for piece in analysed.gathered.pieces[:4]} if not analysed.cause else set(analysed.cited)
-    numbers |= {number for number, _ in analysed.gathered.changes}
-    return numbers | ({analysed.fixed} if analysed.fixed is not None else set())
-
-
-def _past_lines(analysed: Analysed, language: Language) -> list[str]:
+def change_lines(changes: Sequence[Change], language: Language) -> list[str]:
+    """One line a commit: what, when, who, and what it has to do with the fault."""
     lines = []
-    for one in analysed.gathered.past:
-        address = link_address(one.case.url)
-        name = f"[#{one.case.number}]({address})" if address else f"#{one.case.number}"
-        stale = f" ({say('stale', language)})" if one.case.is_stale else ""
-        lines.append(f"- {name} {_code(one.case.cause[:200])}{stale}")
+    for change in changes:
+        commit = change.commit
+        address = link_address(commit.permalink)
+        name = f"[{commit.commit[:10]}]({address})" if address else f"`{commit.commit[:10]}`"
+        marks = [say("wrote_line", language)] if change.is_line else []
+        marks += [say("not_deployed", language)] if change.is_later else []
+        mark = f" · **{', '.join(marks)}**" if marks else ""
+        who = f"{commit.committed_at:%Y-%m-%d} {_plain(commit.author)}: {code_span(commit.summary)}"
+        lines.append(f"- {name} {who} [{change.piece}]{mark}")
     return lines
 
 
-def _notices(analysed: Analysed, language: Language) -> tuple[str, ...]:
+def case_lines(past: Sequence[Recalled], language: Language) -> list[str]:
+    """One line a case: how near it is, and its cause."""
+    lines = []
+    for one in past:
+        address = link_address(one.case.url)
+        name = f"[#{one.case.number}]({address})" if address else f"#{one.case.number}"
+        marks = [say(one.match, language)]
+        marks += [say("told", language)] if one.case.is_correction else []
+        marks += [say("stale", language)] if one.case.is_stale else []
+        lines.append(f"- {name} ({', '.join(marks)}) {code_span(one.case.cause, most=240)}")
+    return lines
+
+
+def excerpt(
+    number: int, chunk: Chunk, *, line: int | None, before: int = LINES_BEFORE, after: int = LINES_AFTER
+) -> str:
+    """A piece of code with the numbers of its lines, around the line that failed where it is known and inside."""
+    where = chunk.locator
+    lines = chunk.text.replace("```", "'''").split("\n")
+    first = where.start_line or 1
+    numbered = where.end_line is not None and len(lines) == where.end_line - first + 1
+    at = line - first if numbered and line is not None and 0 <= line - first < len(lines) else None
+    start = max(0, at - before) if at is not None else 0
+    end = at + after + 1 if at is not None else before + after + 1
+    kept = [
+        f"{'>' if n == at else ' '}{first + n:>5}  {text}" if numbered else text
+        for n, text in enumerate(lines[start:end], start=start)
+    ]
+    place = f"{where.uri}:{line if at is not None else first}"
+    name = f" {code_span(where.symbol)}" if where.symbol else ""
+    return f"[{number}] {code_span(place)}{name}\n```\n" + "\n".join(kept) + "\n```"
+
+
+def caller_lines(scored: ScoredChunk, language: Language, *, most: int = MAX_CALLERS) -> list[str]:
+    """One line that names what calls a definition; empty when nothing is known to."""
+    names = [
+        f"{code_span(caller.symbol or caller.signature)} {code_span(f'{caller.locator.uri}:{caller.locator.start_line}')}"
+        for caller in scored.callers[:most]
+    ]
+    return [f"{say('called_by', language)}: {', '.join(names)}"] if names else []
+
+
+def code_span(text: str, *, most: int = 200) -> str:
+    """Text of others as a code span, in which no client follows links or calls people."""
+    line = " ".join(text.replace("`", "'").split())
+    return f"`{line if len(line) <= most else line[: most - 1] + '…'}`"
+
+
+# --- inside -----------------------------------------------------------------------------------------
+
+
+def _head(alert: Alert) -> str:
+    """What failed where, and what it said, in two lines."""
+    parts = [
+        code_span(alert.service or "-"),
+        alert.environment or "",
+        "" if alert.severity == "unknown" else alert.severity,
+    ]
+    where = " · ".join(_plain(part) if n else part for n, part in enumerate(parts) if part)
+    head = f"**{code_span(alert.error_class or alert.title)}** · {where}"
+    message = alert.message or (alert.title if alert.error_class else "")
+    return f"{head}\n{code_span(message, most=240)}" if message.strip() else head
+
+
+def _evidence(analysed: Analysed, language: Language) -> tuple[set[int], list[str]]:
+    """(numbers of the pieces that are shown, paragraphs): the place of the failure, the way there, changes, documents."""
     gathered = analysed.gathered
+    framed = [piece for piece in gathered.pieces if piece.frame is not None]
+    docs = [piece for piece in gathered.pieces if piece.scored.chunk.evidence_kind == "docs"]
+    parts: list[str] = []
+    shown: set[int] = set()
+    if framed:
+        first = framed[0]
+        lines = [f"**{say('place', language)}**", excerpt(first.number, first.scored.chunk, line=_line(first))]
+        parts.append("\n".join([*lines, *caller_lines(first.scored, language)]))
+        way = framed[1 : 1 + MAX_PATH]
+        if way:
+            parts.append(f"**{say('path', language)}**: " + " ← ".join(_step(piece) for piece in way))
+        shown |= {piece.number for piece in (first, *way)}
+    elif not analysed.cause:
+        near = [piece for piece in gathered.pieces if piece not in docs][:MAX_NEAR]
+        if near:
+            parts.append(f"**{say('near', language)}**\n" + "\n".join(f"- {_step(piece)}" for piece in near))
+            shown |= {piece.number for piece in near}
+    if gathered.changes:
+        title = say("changes", language)
+        if gathered.since is not None:
+            title = say("changes_since", language, at=f"{gathered.since:%m-%d %H:%M} UTC")
+        parts.append(f"**{title}**\n" + "\n".join(change_lines(gathered.changes, language)))
+        shown |= {change.piece for change in gathered.changes}
+    elif framed and gathered.since is not None and not gathered.degraded:
+        parts.append(say("unchanged_since", language, at=f"{gathered.since:%m-%d %H:%M} UTC"))
+    if docs:
+        lines = [f"- {_document(piece, language)}" for piece in docs[:MAX_RUNBOOKS]]
+        parts.append(f"**{say('runbooks', language)}**\n" + "\n".join(lines))
+        shown |= {piece.number for piece in docs[:MAX_RUNBOOKS]}
+    if not parts and not analysed.cause:
+        parts.append(say("nothing", language))
+    return shown, parts
+
+
+def _line(piece: Piece) -> int | None:
+    return piece.frame.line if piece.frame else None
+
+
+def _step(piece: Piece) -> str:
+    where, line = piece.scored.chunk.locator, _line(piece)
+    inside = line is not None and (where.start_line or 0) <= line <= (where.end_line or 0)
+    place = f"{where.uri}:{line if inside else where.start_line or 1}"
+    name = f" {code_span(where.symbol)}" if where.symbol else ""
+    return f"[{piece.number}]{name} {code_span(place)}"
+
+
+def _document(piece: Piece, language: Language) -> str:
+    chunk = piece.scored.chunk
+    return f"[{piece.number}] {code_span(place_of(chunk.locator, chunk.title, language))}"
+
+
+def _notices(alert: Alert, analysed: Analysed, language: Language) -> tuple[str, ...]:
+    gathered: Gathered = analysed.gathered
     lines = []
     if any(piece.frame for piece in gathered.pieces):
         lines.append(
             say("deployed", language, r=gathered.revision[:10]) if gathered.revision else say("indexed", language)
         )
+    elif any(frame.in_app for frame in alert.frames):
+        lines.append(say("no_frames", language))
     if analysed.why_without_model:
         lines.append(say(analysed.why_without_model, language))
     return (*lines, *gathered.degraded)
-
-
-def _code(text: str) -> str:
-    """Text of others as a code span, in which no client follows links or calls people."""
-    return f"`{' '.join(text.replace('`', chr(39)).split())[:200]}`"
 
 
 def _plain(text: str) -> str:

@@ -10,21 +10,28 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from bot.alerts.alert import Alert, Deploy
+from bot.alerts.deploys import running_and_before
 from bot.alerts.fingerprint import group_of
+from bot.alerts.learnt import Background, Ready, decode_background, encode_background, encode_case
 from bot.store import Store, moment, timestamp
-from bot.stored_forms import decode_reply, encode_reply
+from bot.stored_forms import decode_reply, encode_reply, encode_scope
 from bot.types import Reply, ThreadRef
 from knowledge.masking import mask
+from knowledge.types import Scope
 
 Noted = Literal["analyse", "counted", "limited", "known"]
+Came = Literal["new", "back", "going_on"]
+Judged = Literal["", "wrong", "corrected"]
 KEEP_OCCURRENCES = timedelta(days=7)
+KNOWN_FOR = timedelta(days=30)  # a trace that was cut off is compared with faults of that time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """When alerts are one fault, and how many analyses an hour may be begun."""
 
-    window: timedelta = timedelta(hours=6)
+    quiet: timedelta = timedelta(hours=6)  # a fault that was quiet for longer has come back
+    window: timedelta = timedelta(hours=24)  # one that goes on for longer than this is analysed anew
     channel_per_hour: int = 60
     total_per_hour: int = 200
 
@@ -46,7 +53,9 @@ class Fault:
     last_at: datetime
     earlier: int | None
     post_id: str | None
-    reply: Reply | None
+    reply: Reply | None  # the analysis, from the moment it is ready to be posted
+    came: Came = "new"
+    judged: Judged = ""
 
 
 class FaultStore:
@@ -70,19 +79,41 @@ class FaultStore:
                 opened = known["delivery_key"] == key and known["post_id"] is None and known["state"] != "limited"
                 return ("analyse" if opened else "known"), _fault(known)
             latest = self._latest(connection, alert, thread)
+            came = self._came(latest, now)
             noted: Noted = "counted"
-            if latest is None or latest["state"] == "resolved" or moment(latest["last_at"]) < now - self._limits.window:
+            if came is not None:
                 noted = "limited" if self._over_limit(connection, thread, now) else "analyse"
-                number = self._open(connection, alert, key, thread, latest, now, noted)
+                number = self._open(connection, alert, key, thread, latest, now, noted, came)
             else:
+                assert latest is not None
                 number = latest["number"]
                 connection.execute(
                     "UPDATE alert_faults SET count = count + 1, last_at = ?, is_changed = 1 WHERE number = ?",
                     (timestamp(now), number),
                 )
+                if latest["state"] == "limited" and not self._over_limit(connection, thread, now):
+                    noted = "analyse"  # there is room again: its analysis stands below this alert
+                    connection.execute(
+                        "UPDATE alert_faults SET state = 'open', delivery_key = ?, root_id = ? WHERE number = ?",
+                        (key, thread.root_id, number),
+                    )
             connection.execute("INSERT INTO alert_occurrences VALUES (?, ?, ?)", (key, number, timestamp(now)))
             row = connection.execute("SELECT * FROM alert_faults WHERE number = ?", (number,)).fetchone()
         return noted, _fault(row)
+
+    def going_on(self, alert: Alert, thread: ThreadRef) -> Fault | None:
+        """The fault of this channel that `note` would count the alert to; None when it would begin an analysis."""
+        with self._store.transaction() as connection:
+            latest = self._latest(connection, alert, thread)
+            if latest is None or self._came(latest, self._clock()) is not None:
+                return None
+            room = latest["state"] == "limited" and not self._over_limit(connection, thread, self._clock())
+        return None if room else _fault(latest)
+
+    def is_over_limit(self, thread: ThreadRef) -> bool:
+        """Whether a new fault of this channel would only be counted now."""
+        with self._store.transaction() as connection:
+            return self._over_limit(connection, thread, self._clock())
 
     def resolve(self, alert: Alert, thread: ThreadRef) -> Fault | None:
         """The fault that a resolved notice ends; None when none of it is going on."""
@@ -100,12 +131,47 @@ class FaultStore:
             )
         return _fault(row)
 
-    def posted(self, fault: Fault, post_id: str, reply: Reply | None) -> None:
-        """Records the analysis, once it stands in its thread."""
+    def prepared(self, fault: Fault, ready: Ready) -> None:
+        """Keeps an analysis that is ready to be posted: after a kill it is posted as it is, and no model is asked."""
         with self._store.transaction() as connection:
             connection.execute(
-                "UPDATE alert_faults SET post_id = ?, reply = ? WHERE number = ?",
-                (post_id, encode_reply(reply) if reply else None, fault.number),
+                "UPDATE alert_faults SET reply = ?, background = ?, pending_case = ? WHERE number = ?",
+                (
+                    encode_reply(ready.reply),
+                    encode_background(ready.background),
+                    encode_case(ready.case) if ready.case is not None else None,
+                    fault.number,
+                ),
+            )
+
+    def posted(self, fault: Fault, post_id: str, *, scope: Scope, url: str | None) -> None:
+        """Records where the analysis stands, and that it may be voted on like any reply of the bot."""
+        now = timestamp(self._clock())
+        with self._store.transaction() as connection:
+            connection.execute(
+                "UPDATE alert_faults SET post_id = ?, pending_case = CASE WHEN pending_case IS NULL THEN NULL"
+                " ELSE json_set(pending_case, '$.url', ?) END WHERE number = ?",
+                (post_id, url, fault.number),
+            )
+            stored = connection.execute("SELECT reply FROM alert_faults WHERE number = ?", (fault.number,)).fetchone()
+            reply = decode_reply(stored["reply"]) if stored["reply"] else None
+            row = {
+                "delivery_id": fault.delivery_key,
+                "platform": fault.thread.platform,
+                "channel_id": fault.thread.channel_id,
+                "root_id": fault.thread.root_id,
+                "post_id": post_id,
+                "outcome": "analysed",
+                "posted_at": now,
+                "kind": "alert",
+                "scope": encode_scope(scope),
+                "question": mask(f"{fault.service} {fault.error_class} {fault.title}".strip()),
+                "answer": mask(reply.markdown) if reply else "",
+                "evidence_ids": json.dumps([one.chunk_id for one in reply.citations] if reply else []),
+            }
+            connection.execute(
+                f"INSERT OR REPLACE INTO replies ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                tuple(row.values()),
             )
 
     def changed(self) -> list[Fault]:
@@ -121,22 +187,67 @@ class FaultStore:
         """Records that the analysis shows this count; what was counted meanwhile is shown later."""
         with self._store.transaction() as connection:
             connection.execute(
-                "UPDATE alert_faults SET shown_count = ?, is_changed = (count != ? OR state != ?) WHERE number = ?",
-                (fault.count, fault.count, fault.state, fault.number),
+                "UPDATE alert_faults SET shown_count = ?, is_changed = (count != ? OR state != ? OR judged != ?)"
+                " WHERE number = ?",
+                (fault.count, fault.count, fault.state, fault.judged, fault.number),
             )
 
     def find(self, number: int) -> Fault | None:
         rows = self._store.query("SELECT * FROM alert_faults WHERE number = ?", (number,))
         return _fault(rows[0]) if rows else None
 
-    def in_thread(self, thread: ThreadRef) -> Fault | None:
-        """The latest fault that is analysed in a thread."""
+    def in_thread(self, thread: ThreadRef) -> list[Fault]:
+        """The faults that are analysed in a thread, the first one first: one post may tell of several."""
         rows = self._store.query(
-            "SELECT * FROM alert_faults WHERE platform = ? AND channel_id = ? AND root_id = ?"
-            " ORDER BY number DESC LIMIT 1",
+            "SELECT * FROM alert_faults WHERE platform = ? AND channel_id = ? AND root_id = ? AND post_id IS NOT NULL"
+            " ORDER BY number LIMIT 20",
             (thread.platform, thread.channel_id, thread.root_id),
         )
+        return [_fault(row) for row in rows]
+
+    def lately_in(self, platform: str, channel_id: str) -> Fault | None:
+        """The fault of a channel whose analysis was begun last."""
+        rows = self._store.query(
+            "SELECT * FROM alert_faults WHERE platform = ? AND channel_id = ? AND post_id IS NOT NULL"
+            " ORDER BY number DESC LIMIT 1",
+            (platform, channel_id),
+        )
         return _fault(rows[0]) if rows else None
+
+    def of_post(
+        self, platform: str, *, delivery_key: str = "", post_id: str = "", channel_id: str = ""
+    ) -> Fault | None:
+        """The fault whose analysis is meant: by the delivery that it answers, else by its post."""
+        condition, values = "delivery_key = ?", [delivery_key]
+        if not delivery_key:
+            condition, values = "post_id = ? AND ? IN ('', channel_id)", [post_id, channel_id]
+        rows = self._store.query(
+            f"SELECT * FROM alert_faults WHERE platform = ? AND post_id IS NOT NULL AND {condition}"
+            " ORDER BY number DESC LIMIT 1",
+            (platform, *values),
+        )
+        return _fault(rows[0]) if rows else None
+
+    def background_of(self, fault: Fault) -> Background | None:
+        """What the analysis was made from; None for one of an older version."""
+        rows = self._store.query("SELECT background FROM alert_faults WHERE number = ?", (fault.number,))
+        return decode_background(rows[0]["background"]) if rows and rows[0]["background"] else None
+
+    def may_tell(self, what: str, thread: ThreadRef, every: timedelta) -> bool:
+        """Whether `what` was not said in this channel for that long; from now on it was."""
+        now = self._clock()
+        with self._store.transaction() as connection:
+            told = connection.execute(
+                "SELECT told_at FROM alert_told WHERE platform = ? AND channel_id = ? AND what = ?",
+                (thread.platform, thread.channel_id, what),
+            ).fetchone()
+            if told is not None and now - moment(told["told_at"]) < every:
+                return False
+            connection.execute(
+                "INSERT OR REPLACE INTO alert_told VALUES (?, ?, ?, ?)",
+                (thread.platform, thread.channel_id, what, timestamp(now)),
+            )
+        return True
 
     def counts_since(self, since: datetime, thread: ThreadRef) -> tuple[int, int]:
         """(alerts, faults) of a channel since then."""
@@ -168,13 +279,12 @@ class FaultStore:
             )
 
     def deploys_of(self, service: str, environment: str | None, until: datetime) -> list[Deploy]:
-        """The last two deployments up to a moment, the latest first."""
+        """The deployment that runs at a moment, and the one before it."""
         rows = self._store.query(
-            "SELECT * FROM deploys WHERE service = ? AND environment IN ('', ?) AND deployed_at <= ?"
-            " ORDER BY deployed_at DESC LIMIT 2",
-            (service, environment or "", timestamp(until)),
+            "SELECT * FROM deploys WHERE service = ? AND deployed_at <= ? ORDER BY deployed_at DESC LIMIT 200",
+            (service, timestamp(until)),
         )
-        return [
+        deploys = [
             Deploy(
                 service=row["service"],
                 environment=row["environment"] or None,
@@ -184,6 +294,7 @@ class FaultStore:
             )
             for row in rows
         ]
+        return running_and_before(deploys, environment)
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -195,13 +306,22 @@ class FaultStore:
         ).fetchone()
         if row is not None or not alert.sequence:
             return row
-        since = timestamp(self._clock() - self._limits.window)
+        since = timestamp(self._clock() - KNOWN_FOR)
         rows = connection.execute(
-            f"{where} AND last_at >= ? AND state != 'resolved' ORDER BY number DESC LIMIT 200", (*place, since)
+            f"{where} AND last_at >= ? ORDER BY number DESC LIMIT 200", (*place, since)
         ).fetchall()
         groups = [(tuple(json.loads(one["sequence"])), bool(one["is_truncated"])) for one in rows]
         found = group_of(alert.sequence, is_truncated=alert.is_truncated, groups=groups)
         return rows[found] if found is not None else None
+
+    def _came(self, latest: sqlite3.Row | None, now: datetime) -> Came | None:
+        """Why a new episode begins; None while the latest one goes on."""
+        if latest is None:
+            return "new"
+        if latest["state"] == "resolved" or moment(latest["last_at"]) < now - self._limits.quiet:
+            return "back"
+        goes_on = latest["state"] != "limited" and moment(latest["first_at"]) < now - self._limits.window
+        return "going_on" if goes_on else None
 
     def _over_limit(self, connection: sqlite3.Connection, thread: ThreadRef, now: datetime) -> bool:
         since = timestamp(now - timedelta(hours=1))
@@ -221,6 +341,7 @@ class FaultStore:
         latest: sqlite3.Row | None,
         now: datetime,
         noted: Noted,
+        came: Came,
     ) -> int:
         values = {
             "platform": thread.platform,
@@ -238,6 +359,7 @@ class FaultStore:
             "first_at": timestamp(now),
             "last_at": timestamp(now),
             "earlier": latest["number"] if latest is not None else None,
+            "came": came,
         }
         inserted = connection.execute(
             f"INSERT INTO alert_faults ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
@@ -262,4 +384,6 @@ def _fault(row: sqlite3.Row) -> Fault:
         earlier=row["earlier"],
         post_id=row["post_id"],
         reply=decode_reply(row["reply"]) if row["reply"] else None,
+        came=row["came"],
+        judged=row["judged"],
     )

@@ -90,15 +90,18 @@ def log_of_lines(
     revision: str,
     *,
     since: datetime | None = None,
+    before: str | None = None,
     limit: int = 10,
 ) -> tuple[LineChange, ...]:
     """Commits that changed these lines, newest first, at most `limit` (50), followed back from `revision`.
 
-    `since` leaves out what is older. The permalink of an entry shows the commit's state of the file. Raises NotFound
+    `since` leaves out what is older, `before` what that commit holds already. The permalink of an entry shows the commit's state of the file. Raises NotFound
     when the file or the commit is unknown, ToolDown when git takes longer than 15 s.
     """
     repository, path = source.history_place(uri)
     _check(uri, revision, start_line, end_line)
+    if before is not None:
+        _check(uri, before, start_line, end_line)
     last = min(end_line, _count_lines(repository, revision, path, uri))
     if last < start_line:
         return ()
@@ -113,7 +116,7 @@ def log_of_lines(
     ]
     if since is not None:
         arguments.append(f"--since={since.astimezone(UTC).isoformat()}")
-    arguments += [f"-L{start_line},{last}:{path}", revision]
+    arguments += [f"-L{start_line},{last}:{path}", revision, *([f"^{before}"] if before is not None else [])]
     output = _git(repository, LOG_TIMEOUT_S, uri, revision, *arguments)
     shallow = _shallow_commits(repository)
     return tuple(

@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from bot.alerts.alert import Alert, Thrown, Trace, TraceFrame
-from bot.alerts.desk import AlertDesk, origin_of
+from bot.alerts.cases import origin_of
+from bot.alerts.desk import AlertDesk
 from bot.alerts.fingerprint import fingerprint
 from bot.alerts.services import Service, Services
 from bot.alerts.store import FaultStore, Limits
 from bot.channels import ChannelPolicy, Channels
+from bot.compose_alerts import assemble_desk
 from bot.store import Store
 from bot.types import Author, ThreadRef
 from knowledge.types import Scope
@@ -55,19 +57,21 @@ def world(tmp_path):
     store.close()
 
 
-def build(world, *, model=None, scope=None, limits=None) -> AlertDesk:
+def build(world, *, model=None, scope=None, limits=None, service=None) -> AlertDesk:
     policy = ChannelPolicy(scope=scope or Scope.everything(), language="en")
-    return AlertDesk(
+    desk = assemble_desk(
         faults=FaultStore(world.store, clock=world.clock, limits=limits or Limits()),
         store=world.store,
         library=world.knowledge,
-        services=Services([Service(name="pay", repositories=("shop",))]),
+        services=Services([service or Service(name="pay", repositories=("shop",))]),
         channels=Channels(default=policy, direct=policy),
         model=lambda: model,
         link=lambda locator, chunk_id: None,
         readable=lambda reply, thread: reply,
         clock=world.clock,
     )
+    desk.threads.platforms = {world.platform.name: world.platform}
+    return desk
 
 
 def alert(world, *, symbol="retry_declined", message="card declined", status="firing") -> Alert:
@@ -188,28 +192,6 @@ async def test_nothing_outside_the_channels_scope_is_shown(world):
     reply = world.platform.posts[0].reply
     assert "payments.py" not in reply.markdown
     assert all(citation.locator.source == "rules" for citation in reply.citations)
-
-
-async def test_a_wrong_case_never_returns(world):
-    desk = build(world, model=FakeChatModel.saying(NO_TOOL, finding(CAUSE)))
-    thread = await post(world)
-    await desk.take(alert(world), "a1", thread, world.platform)
-    assert await desk.wrong(thread)
-    assert world.knowledge.memory.list_cases(scope=Scope.everything()) == []
-    world.clock.advance(7 * 3600)
-    again = build(world, model=FakeChatModel.saying(NO_TOOL, finding(CAUSE)))
-    await take(world, again, alert(world), "a2")
-    assert world.knowledge.memory.list_cases(scope=Scope.everything()) == []
-
-
-async def test_a_correction_takes_the_place_of_the_case(world):
-    desk = build(world, model=FakeChatModel.saying(NO_TOOL, finding(CAUSE)))
-    thread = await post(world)
-    await desk.take(alert(world), "a1", thread, world.platform)
-    assert await desk.correct(thread, "The gateway certificate had expired.", "kim")
-    (case,) = world.knowledge.memory.list_cases(scope=Scope.everything())
-    assert case.cause == "The gateway certificate had expired."
-    assert case.is_correction
 
 
 async def test_a_burst_of_thirty_faults_gives_thirty_analyses(world):
