@@ -51,6 +51,7 @@ from bot.wording import word
 from knowledge.types import ToolStatus
 
 LOOKED_UP_KEPT = 1_000
+PARTS_LOOKED_AT = 5  # posts a message, of which a long answer takes several
 CLOSE_TIMEOUT_S = 5.0
 
 log = structlog.get_logger(__name__)
@@ -157,7 +158,8 @@ class SlackPlatform:
         identity = await self._known_identity()
         found: list[Message] = []
         answers: dict[str, int] = {}  # delivery id -> place in `found`
-        for message in await self._posts.thread(thread):
+        messages = await self._posts.thread(thread)
+        for message in messages[-PARTS_LOOKED_AT * limit :] if limit > 0 else ():
             if not is_own(message, identity):
                 said = await self._messages.message(
                     message, channel=thread.channel_id, identity=identity, read_files=False
@@ -175,7 +177,7 @@ class SlackPlatform:
             else:
                 answers[own.delivery_id] = len(found)
                 found.append(own)
-        return found[-limit:] if limit > 0 else []
+        return found[-limit:]
 
     # --- going out ----------------------------------------------------------------------------
 

@@ -23,8 +23,8 @@ from bot.platforms.slack_messages import is_own
 from bot.types import Reply, ThreadRef
 
 REPLY_EVENT = "haechi_reply"
-PAGE = 200
-MAX_PAGES = 25
+PAGE = 999  # the most that one call gives: a follow-up in a long thread must not cost many calls
+MAX_PAGES = 10
 ATTEMPTS = 4
 
 # The post is there no longer, or may no longer be changed: it is written anew.

@@ -11,6 +11,7 @@ from typing import Any
 from bot.audit import AuditLog
 from bot.channels import ChannelPolicy, Channels
 from bot.commands import Commands
+from bot.compose_platforms import LONG_AT_ONCE
 from bot.evidence_grants import EvidenceLinks
 from bot.feedback import Feedback
 from bot.inbox import Inbox
@@ -61,14 +62,16 @@ class ChatLine:
         self.store = store
         self.inbox = Inbox(store, clock=clock)
         self.feedback = Feedback(store, clock=clock)
-        signs = Signs()
+        signs, talk = Signs(), getattr(alerts, "threads", None)
+        if talk is not None:
+            talk.platforms = self.platforms
         persona = load_persona(PERSONA)
         links = links or EvidenceLinks(page_url="http://127.0.0.1:8765", public=False, grants=None)
         folder: Path = company.folder
         questions = Questions(
             answering=answering or build_answering(company.knowledge, folder, clock=company.clock, model=model),
             channels=channels, inbox=self.inbox, store=store, query_log=QueryLog(store, clock=clock), links=links,
-            patience_s=patience_s,
+            patience_s=patience_s, alerts=talk,
         )  # fmt: skip
         self.runners = [PlatformRunner(p, clock=clock, first_wait_s=first_wait_s) for p in platforms]
         commands = Commands(
@@ -76,17 +79,17 @@ class ChatLine:
             channels=channels, questions=questions, library=company.knowledge, ingest=ingest,
             link=SourceLinks.of(company_sources(folder), permalinks={}, page_url="http://127.0.0.1:8765"), links=links,
             platform_states=lambda: states_of(self.runners), admins=admins, clock=clock,
-            max_question_chars=max_question_chars,
+            max_question_chars=max_question_chars, alerts=talk,
         )  # fmt: skip
         self.worker = Worker(
             store=store, inbox=self.inbox, questions=questions, commands=commands, alerts=alerts, persona=persona,
             platforms=self.platforms, signs=signs, clock=clock,
-            at_once={"quick": 4, "slow": at_once, "long": 1, "alert": 1}, first_wait_s=first_wait_s,
+            at_once={"quick": 4, "slow": at_once, "long": LONG_AT_ONCE, "alert": 1}, first_wait_s=first_wait_s,
         )  # fmt: skip
         self.reception = Reception(
             store=store, inbox=self.inbox, feedback=self.feedback, channels=channels, limits=limits, persona=persona,
             platforms=self.platforms, signs=signs, clock=clock, max_question_chars=max_question_chars,
-            wake=self.worker.wake,
+            wake=self.worker.wake, alerts=talk,
         )  # fmt: skip
         self.worker.receive = self.reception.receive
 

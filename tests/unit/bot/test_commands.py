@@ -199,6 +199,25 @@ async def test_an_admin_reads_a_source_again_and_sees_how_far_it_is(company, sto
     assert audit(store)[-1] == ("fake:boss", "/haechi reindex", "rules --force in general: done")
 
 
+async def test_who_asks_for_a_sync_that_runs_sees_it_at_once(company, store, platform):
+    """The second admin must not look at nothing until the first one's sync has ended."""
+    hold = asyncio.Event()
+
+    async def ingest(method, params, report):
+        report({"source": "rules", "stage": "read", "done": 1, "total": 2, "detail": ""})
+        await hold.wait()
+        return {"sources": []}
+
+    other = Author(id="boss2", display_name="준", is_bot=False)
+    line = ChatLine(company, store, platform, channels=CHANNELS, admins=("fake:boss", "fake:boss2"), ingest=ingest)
+    async with line.running():
+        for admin in (ADMIN, other):
+            await platform.command("reindex rules", author=admin)
+        await until(lambda: len(platform.progress) == 2)
+        hold.set()
+        await line.settled()
+
+
 async def test_an_admin_in_a_channel_reads_no_source_that_the_channel_does_not_have(company, store, platform):
     shown = await told(company, store, platform, "reindex rules", author=ADMIN, channel="dev")
     assert "`rules`" in shown

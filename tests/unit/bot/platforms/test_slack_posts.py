@@ -218,3 +218,16 @@ async def test_permalinks_open_the_post_in_its_thread(bench):
 )
 def test_a_reply_is_complete_when_all_its_parts_are_final(own, first):
     assert complete(own) == first
+
+
+async def test_the_end_of_a_thread_of_a_thousand_messages_costs_few_calls(bench, server):
+    root = (await bench.ask()).thread
+    for number in range(1_000):
+        person = f"U{number + 100}"
+        server.workspace.add_user(person, f"사람 {number}")
+        server.workspace.add_message("C1", {"user": person, "text": f"글 {number}", "thread_ts": root.root_id})
+    server.calls.clear()
+    found = await bench.platform.fetch_thread(root, 20)
+    assert [message.text for message in found] == [f"글 {number}" for number in range(980, 1_000)]
+    assert server.calls["conversations.replies"] == 2
+    assert server.calls["users.info"] <= 100
