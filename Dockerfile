@@ -1,5 +1,5 @@
 # The image of the bot: Debian, Python, the readers of scans and old Word files, and the bundled models. It runs as its own
-# user on a read-only root file system; /data is all that it writes, /tmp what it throws away.
+# user on a read-only root file system; /data is all that it writes, /tmp what it throws away. Log lines are JSON.
 # `scripts/try-image` carries the same steps out in a plain folder, where no container engine is at hand.
 
 FROM debian:bookworm-slim AS build
@@ -36,7 +36,8 @@ ENV PATH=/opt/haechi/.venv/bin:/usr/local/bin:/usr/bin:/bin \
     LANG=C.UTF-8 \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
-    HAECHI_DATA_DIR=/data
+    HAECHI_DATA_DIR=/data \
+    HAECHI_LOG__FORMAT=json
 WORKDIR /data
 USER 10001:10001
 VOLUME /data

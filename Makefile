@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CONFIG ?= $(firstword $(wildcard haechi.toml) samples/haechi.toml)
 
-.PHONY: help run test test-long check bench lock clean
+.PHONY: help run test test-long check image-check bench lock clean
 
 help: ## what the targets do
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -29,6 +29,11 @@ check: $(VENV)/.dev readers client-tools ## ruff, mypy --strict, unit, contract 
 	@$(BIN)/mypy
 	@echo "== unit, contract and architecture tests"
 	@$(BIN)/pytest tests/unit tests/contract tests/architecture tests/robustness -m "not long"
+
+image-check: $(VENV)/.dev ## the container: linter, agreement of its files, and (as root, on Debian) its steps in a plain folder
+	@$(BIN)/pytest tests/architecture/test_container.py
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then scripts/try-image; \
+	else echo "Not root on Debian or Ubuntu: the image was not tried out. With an engine: docker build -t haechi ."; fi
 
 bench: $(VENV)/.dev ## embedding rate, search latency and memory at 20,000 and 200,000 chunks; JSON lines
 	@$(BIN)/python benchmarks/embedding.py
