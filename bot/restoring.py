@@ -30,10 +30,11 @@ def bring_back(store: Store, backup: Path, now: datetime, *, clock: Callable[[],
     with store.beside(backup, "backup") as connection:
         connection.execute("PRAGMA defer_foreign_keys = ON")
         tables = [row[0] for row in connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")]
-        own = [name for name in tables if not name.startswith("sqlite_") and name != _HISTORY]
+        own = [name for name in tables if not name.startswith(("sqlite_", "admin_")) and name != _HISTORY]
         alerts = [name for name in own if name.startswith(_NUMBERED_ALERTS)]
         with_alerts = all(_is_empty(connection, name) for name in alerts)
         _add_inbox(connection, now)
+        _ready_alerts(connection)
         for table in own:
             if table in _LOGS:
                 _add_unlike(connection, table, time=_LOGS[table])
@@ -60,6 +61,13 @@ def _add_inbox(connection: sqlite3.Connection, now: datetime) -> None:
     connection.execute(
         "UPDATE backup.inbox SET state = 'received', postponed = postponed + 1, not_before = NULL"
         " WHERE state IN ('received', 'working')"
+    )
+
+
+def _ready_alerts(connection: sqlite3.Connection) -> None:
+    """Lets alerts that waited for their channel be looked for there first: they may have been posted since."""
+    connection.execute(
+        "UPDATE backup.incoming_alerts SET tried_at = COALESCE(tried_at, received_at) WHERE state = 'waiting'"
     )
 
 

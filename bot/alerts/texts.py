@@ -54,7 +54,9 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "스택 트레이스의 위치가 이 채널에서 볼 수 있는 코드에 없습니다.",
         "en": "The frames of this trace lie in no code that this channel may see.",
     },
-    "deployed": {"ko": "배포 커밋 {r} 기준", "en": "At the deployed commit {r}"},
+    "deployed": {"ko": "줄은 배포 커밋 {r}에서 찾았고, 코드는 색인된 것을 보입니다.",
+        "en": "Lines were looked up at the deployed commit {r}; the code is shown as it is indexed.",
+    },
     "indexed": {
         "ko": "배포 커밋을 몰라 색인된 커밋 기준 (줄 번호가 다를 수 있음)",
         "en": "At the indexed commit, as the deployed one is not known (lines may differ)",

@@ -19,6 +19,7 @@ from bot.alerts.store import FaultStore, Limits
 from bot.channels import ChannelPolicy, Channels
 from bot.errors import AuthError, PlatformError, RateLimited, Unreachable
 from bot.inbox import Inbox
+from bot.restoring import bring_back
 from bot.store import Store
 from knowledge.types import Scope
 from tests.fakes.chat_platform import FakePlatform
@@ -290,6 +291,24 @@ async def test_an_alert_that_an_older_version_wrote_otherwise_is_given_up(world)
         connection.execute("""UPDATE incoming_alerts SET alert = '{"title": "x"}'""")
     await line.place_all()
     assert outcomes(world) == [("failed", "its record cannot be read")]
+
+
+async def test_an_alert_that_was_posted_after_the_backup_is_found_again_after_a_restore(world, tmp_path):
+    line = start(world)
+    take(world, line, alert(world))
+    world.store.copy_to(tmp_path / "backup.sqlite3")
+    await line.place_all()
+    restored = Store.open(tmp_path / "restored.sqlite3", clock=world.clock)
+    try:
+        bring_back(restored, tmp_path / "backup.sqlite3", world.clock(), clock=world.clock)
+        again = start(SimpleNamespace(**{**vars(world), "store": restored}))
+        again.intake.resume()
+        await again.place_all()
+        assert len(roots(world)) == 1
+        (row,) = restored.query("SELECT state, root_id FROM incoming_alerts")
+        assert (row["state"], row["root_id"]) == ("placed", world.platform.roots[0].id)
+    finally:
+        restored.close()
 
 
 # --- channels that cannot be reached --------------------------------------------------------------
