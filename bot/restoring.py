@@ -17,7 +17,7 @@ OLDEST_ANSWERED = timedelta(hours=24)
 _HISTORY = "schema_migrations"
 _LOGS = {"audit_log": "at", "query_log": "asked_at"}  # numbered rows without a key of their own -> their time
 _NUMBERED = {"inbox": "seq", "web_posts": "seq"}  # rows with a key -> the number that orders them
-_NUMBERED_ALERTS = ("alert_", "incoming_alerts")  # refer to one another by numbers: all of them or none
+_TOGETHER = (("alert_", "incoming_alerts"), ("admin_",))  # refer to one another by numbers: all of them or none
 
 
 def bring_back(store: Store, backup: Path, now: datetime, *, clock: Callable[[], datetime]) -> None:
@@ -30,9 +30,9 @@ def bring_back(store: Store, backup: Path, now: datetime, *, clock: Callable[[],
     with store.beside(backup, "backup") as connection:
         connection.execute("PRAGMA defer_foreign_keys = ON")
         tables = [row[0] for row in connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")]
-        own = [name for name in tables if not name.startswith(("sqlite_", "admin_")) and name != _HISTORY]
-        alerts = [name for name in own if name.startswith(_NUMBERED_ALERTS)]
-        with_alerts = all(_is_empty(connection, name) for name in alerts)
+        own = [name for name in tables if not name.startswith("sqlite_") and name != _HISTORY]
+        groups = [[name for name in own if name.startswith(prefixes)] for prefixes in _TOGETHER]
+        kept = {name for group in groups if not all(_is_empty(connection, one) for one in group) for name in group}
         _add_inbox(connection, now)
         _ready_alerts(connection)
         for table in own:
@@ -42,7 +42,7 @@ def bring_back(store: Store, backup: Path, now: datetime, *, clock: Callable[[],
                 _add_jobs(connection)
             elif table == "platform_state":
                 _add_platform_state(connection)
-            elif table not in alerts or with_alerts:
+            elif table not in kept:
                 _add_missing(connection, table, number=_NUMBERED.get(table))
         _erase_again(connection)
         connection.execute(
