@@ -45,7 +45,21 @@ async def _examine(settings: Settings) -> list[Check]:
         if platform is not None:
             checks += await _examined(platform, channels.configured_on(platform.name))
     asked = {platform.name for platform in platforms if platform is not None}
+    checks += _switched_off(settings)
     return [*checks, *_web_channels(settings, channels.configured_on("web")), *_without_platform(settings, asked)]
+
+
+def _switched_off(settings: Settings) -> Iterator[Check]:
+    """A section that is filled in and lacks `enabled = true` looks connected, and is not."""
+    for name, section in (("slack", settings.slack), ("mattermost", settings.mattermost)):
+        if not section.enabled and section.model_fields_set - {"enabled"}:
+            meant = "enabled" in section.model_fields_set
+            yield Check(
+                name=name,
+                ok=meant,
+                detail="filled in and switched off",
+                remedy=f"set {name}.enabled = true to connect" if meant else f"add enabled = true to [{name}]",
+            )
 
 
 def _web_channels(settings: Settings, channel_ids: Sequence[str]) -> Iterator[Check]:

@@ -76,3 +76,14 @@ def test_a_channel_of_a_platform_that_is_not_configured_is_a_problem(tmp_path):
     (check,) = check_platforms(configured(tmp_path, '[[channels]]\nplatform = "slack"\nid = "C1"\n'))
     assert not check.ok
     assert "docs/slack.md" in check.remedy
+
+
+def test_a_section_that_is_filled_in_and_not_switched_on_is_told(tmp_path):
+    (check,) = check_platforms(configured(tmp_path, '[slack]\nbot_token_env = "SLACK_BOT_TOKEN"\n'))
+    assert (check.name, check.ok) == ("slack", False)
+    assert check.remedy == "add enabled = true to [slack]"
+
+
+def test_a_section_that_is_switched_off_on_purpose_is_no_problem(tmp_path):
+    (check,) = check_platforms(configured(tmp_path, '[mattermost]\nenabled = false\nurl = "https://chat.example"\n'))
+    assert check.ok
