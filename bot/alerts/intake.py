@@ -124,13 +124,10 @@ class AlertIntake:
         )
         return _incoming(rows[0]) if rows else None
 
-    def begin(self, one: Incoming) -> None:
-        """Records that it is being dealt with: a process that dies of it again and again gives it up."""
-        self._update(one, "crashes = crashes + 1")
-
     def trying(self, one: Incoming) -> None:
-        """Records when its post was first tried, before it is."""
-        self._update(one, "tried_at = COALESCE(tried_at, ?)", timestamp(self._clock()))
+        """Records that it is about to be posted, and when that was first tried. A process that dies of it again and
+        again gives it up."""
+        self._update(one, "crashes = crashes + 1, tried_at = COALESCE(tried_at, ?)", timestamp(self._clock()))
 
     def posted(self, one: Incoming, thread: ThreadRef) -> None:
         """Records where its post stands."""
@@ -144,10 +141,14 @@ class AlertIntake:
         """Records that the inbox has it; the alert is kept until that is done with it."""
         self._update(one, "state = 'placed', done_at = ?", timestamp(self._clock()))
 
-    def done(self, one: Incoming, outcome: str, *, failed: bool = False) -> None:
-        """Records the end of an alert that needs no analysis of its own."""
-        state = "failed" if failed else "done"
-        self._update(one, f"state = '{state}', alert = '', outcome = ?, done_at = ?", outcome, timestamp(self._clock()))
+    def done(self, ended: Sequence[tuple[Incoming, str]], *, failed: bool = False) -> None:
+        """Records the end of alerts that need no analysis of their own, each with its outcome."""
+        state, now = "failed" if failed else "done", timestamp(self._clock())
+        with self._store.transaction() as connection:
+            connection.executemany(
+                f"UPDATE incoming_alerts SET state = '{state}', alert = '', outcome = ?, done_at = ? WHERE number = ?",
+                [(outcome, now, one.number) for one, outcome in ended],
+            )
 
     def find(self, key: str) -> Alert | None:
         """The alert of a delivery that was placed."""

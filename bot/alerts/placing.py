@@ -32,6 +32,7 @@ from bot.types import Author, Language, Message, Reply, ThreadRef
 FIRST_WAIT_S, LONGEST_WAIT_S = 2.0, 300.0
 REVOKED_WAIT_S = 60.0
 SHOW_DIGESTS_EVERY_S = 30.0
+RECORDED_AT_ONCE = 100  # each record of its own would be one more wait for the disk
 SENDER = Author(id="http:alerts", display_name="alerts", is_bot=True)
 
 log = structlog.get_logger(__name__)
@@ -68,6 +69,7 @@ class AlertPlacing:
     first_wait_s: float = FIRST_WAIT_S
     troubles: dict[Place, Trouble] = field(default_factory=dict)
     on_outcome: list[Callable[[str], None]] = field(default_factory=list)  # told of alerts that the inbox never sees
+    _counted: list[tuple[Incoming, str]] = field(default_factory=list)  # dealt with, and not recorded as that yet
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _digests_at: datetime | None = None
 
@@ -100,12 +102,14 @@ class AlertPlacing:
 
     async def place_all(self) -> None:
         """Deals with everything that waits for a place which can be reached, oldest first. Raises StoreError."""
+        await self._record_counted()
         number = 0
         while True:
             now = self.clock()
             blocked = [NOWHERE, *(place for place, trouble in self.troubles.items() if trouble.again_at > now)]
             one = await self.store.in_thread(self.intake.next_waiting, after=number, blocked=blocked)
             if one is None:
+                await self._record_counted()
                 return
             number = one.number
             with following(one.key):
@@ -146,9 +150,8 @@ class AlertPlacing:
                 "its record cannot be read" if one.alert is None else f"the process ended {one.crashes} times in it"
             )
             log.error("alert.given_up", reason=reason)
-            await self.store.in_thread(self.intake.done, one, reason, failed=True)
+            await self.store.in_thread(self.intake.done, [(one, reason)], failed=True)
             return
-        await self.store.in_thread(self.intake.begin, one)
         try:
             await self._place(one, one.alert)
         except asyncio.CancelledError:
@@ -160,7 +163,7 @@ class AlertPlacing:
             raise
         except Exception as error:  # one alert must never end the others
             log.error("alert.failed", exc_info=error)
-            await self.store.in_thread(self.intake.done, one, f"failed: {type(error).__name__}", failed=True)
+            await self.store.in_thread(self.intake.done, [(one, f"failed: {type(error).__name__}")], failed=True)
         else:
             self.troubles.pop(one.place, None)
 
@@ -170,7 +173,8 @@ class AlertPlacing:
             closed = await self.store.in_thread(self.faults.resolve, alert, channel)
             if closed is not None:
                 await self.store.in_thread(self.digests.changed, closed.thread)
-            await self._done(one, "resolved" if closed else "resolved: nothing was going on")
+            self._counted.append((one, "resolved" if closed else "resolved: nothing was going on"))
+            await self._record_counted()  # at once: done again after a kill, it would close what began meanwhile
             return
         thread = await self._thread_for(one, alert, channel)
         noted, fault = await self.store.in_thread(self.faults.note, alert, one.key, thread)
@@ -179,12 +183,20 @@ class AlertPlacing:
             await self._hand_over(one, alert, fault)
         else:
             await self.store.in_thread(self.digests.changed, fault.thread)
-            await self._done(one, noted)
+            self._counted.append((one, noted))
+            if len(self._counted) >= RECORDED_AT_ONCE:
+                await self._record_counted()
 
-    async def _done(self, one: Incoming, outcome: str) -> None:
-        await self.store.in_thread(self.intake.done, one, outcome)
-        for told in self.on_outcome:
-            told(outcome)
+    async def _record_counted(self) -> None:
+        """Records the ends that were not recorded yet. A kill before that does no harm: each alert is counted once, by
+        its key, so they are found counted."""
+        if not self._counted:
+            return
+        await self.store.in_thread(self.intake.done, tuple(self._counted))
+        for _, outcome in self._counted:
+            for told in self.on_outcome:
+                told(outcome)
+        self._counted.clear()
 
     async def _thread_for(self, one: Incoming, alert: Alert, channel: ThreadRef) -> ThreadRef:
         """Where the alert belongs: its own post, the first analysis of its fault, or the digest of the hour."""
