@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from knowledge.backup import put_back, write_backup
 from knowledge.catalog import Catalog
+from knowledge.errors import ToolDown
 from knowledge.index.lazy import LazyVectorIndex
 from knowledge.index.reconcile import Reconciled, reconcile
 from knowledge.index.vector_cache import VectorCache
+from knowledge.ports import VectorIndex
 from knowledge.sync import Syncer
 from knowledge.verify import Verified, verify
+
+T = TypeVar("T")
 
 
 class Maintenance:
@@ -39,7 +44,7 @@ class Maintenance:
     def reconcile(self) -> Reconciled:
         """Compares every vector with the catalog and repairs what differs; for the night. Raises Busy, ToolDown."""
         with self._syncer.alone():
-            return reconcile(self._catalog, self._vectors.opened(), self._cache, thorough=True)
+            return self._mending(lambda vectors: reconcile(self._catalog, vectors, self._cache, thorough=True))
 
     def remove_unconfigured(self) -> None:
         """Removes what is known of sources that the configuration does not name any more."""
@@ -48,7 +53,11 @@ class Maintenance:
     def verify(self, *, repair: bool, progress: Callable[[str], None] = lambda part: None) -> Verified:
         """What differs between catalog, keywords, cache and vectors. Raises Busy, CatalogCorrupt, ToolDown."""
         with self._syncer.alone():
-            return verify(self._catalog, self._vectors.opened(), self._cache, repair=repair, progress=progress)
+            if not repair:
+                return verify(self._catalog, self._vectors.opened(), self._cache, repair=False, progress=progress)
+            return self._mending(
+                lambda vectors: verify(self._catalog, vectors, self._cache, repair=True, progress=progress)
+            )
 
     def backup(self, folder: Path) -> list[Path]:
         """The files written into `folder`, an empty one; syncs and searches go on meanwhile. Raises StorageFull."""
@@ -84,9 +93,17 @@ class Maintenance:
                 raise
             return verified
 
+    def _mending(self, work: Callable[[VectorIndex], T]) -> T:
+        """What `work` returns; an index that fails it, because its files are damaged, is opened anew once."""
+        try:
+            return work(self._vectors.opened())
+        except ToolDown:
+            self._vectors.open_anew()
+            return work(self._vectors.opened())
+
     def _replace(self, folder: Path) -> Verified:
         put_back(self._catalog, self._cache, self._data_dir, folder, on_step=self._on_step)
         self._on_replaced()
-        verified = verify(self._catalog, self._vectors.opened(), self._cache, repair=True)
+        verified = self._mending(lambda vectors: verify(self._catalog, vectors, self._cache, repair=True))
         self._on_step("restored-verified")
         return verified

@@ -60,6 +60,13 @@ class LazyVectorIndex:
     def drop(self, collection: str) -> None:
         self.opened().drop(collection)
 
+    def open_anew(self) -> None:
+        """Lets go of an index that fails; the next use opens it, replaces what is damaged, and reconciles it."""
+        with self._lock:
+            if self._index is not None:
+                self._index.close()
+                self._index = None
+
     def close(self) -> None:
         with self._lock:
             self._closed = True

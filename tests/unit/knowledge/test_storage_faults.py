@@ -68,16 +68,33 @@ def test_a_lost_vector_index_is_rebuilt_from_catalog_and_cache_alone(shelf: Shel
     assert shelf.embedder.passages == []
 
 
-@pytest.mark.parametrize("victim", ["chroma.sqlite3", "segments"])
-def test_a_damaged_vector_index_is_replaced(shelf: Shelf, victim: str) -> None:
+def segments(shelf: Shelf) -> list[Path]:
+    return sorted(path for path in (shelf.data_dir / "chroma").glob("*/*") if path.is_file())
+
+
+@pytest.mark.parametrize("damage", ["garbage", "half", "nothing", "gone"])
+@pytest.mark.parametrize("victim", ["chroma.sqlite3", "segments", "first segment"])
+def test_a_damaged_vector_index_is_replaced_without_embedding_anything(shelf: Shelf, victim: str, damage: str) -> None:
+    for number in range(60):  # so many that the segments reach the disk
+        shelf.write(f"more{number}.md", LEAVE.replace("15일", f"{number}일"))
+    shelf.sync()
     shelf.close()
-    chroma = shelf.data_dir / "chroma"
-    files = [chroma / victim] if victim != "segments" else [path for path in chroma.glob("*/*") if path.is_file()]
-    assert files
+    found = segments(shelf)
+    assert found
+    files = {"segments": found, "first segment": found[:1]}.get(victim, [shelf.data_dir / "chroma" / victim])
     for path in files:
-        path.write_bytes(b"garbage" * 5000)
+        if damage == "gone":
+            path.unlink()
+        else:
+            content = path.read_bytes()
+            kept = {"garbage": b"garbage" * 5000, "half": content[: len(content) // 2], "nothing": b""}[damage]
+            path.write_bytes(kept)
+    shelf.embedder.passages.clear()
     assert any("연차휴가" in text for text in shelf.dense("연차휴가"))
+    assert shelf.knowledge.maintenance.verify(repair=True).ok
     assert set().union(*shelf.vector_ids().values()) == shelf.chunk_ids()
+    assert any("연차휴가" in text for text in shelf.dense("연차휴가"))
+    assert shelf.embedder.passages == []
 
 
 def test_with_cache_and_vector_index_lost_the_next_sync_embeds_everything_again(shelf: Shelf) -> None:
