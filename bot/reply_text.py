@@ -16,11 +16,14 @@ from bot.wording import word
 
 _INVISIBLE = "\u200b"  # parts the sign from the name: it reads the same and calls nobody
 
-# Bidi overrides and isolates turn what stands behind them around; controls and lone surrogates break clients.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
+# Bidi overrides and isolates turn what stands behind them around; controls and lone surrogates break clients; what has
+# no width hides in words, which nobody finds then.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u180e\u200b\u2060\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
 _LINE_BREAKS = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
 _MASS_MENTION = re.compile(r"(?<![A-Za-z0-9])@(?=(?:channel|here|all|everyone))", re.IGNORECASE)
-_SLACK_MENTION = re.compile(r"<(?=[!@#])")
+_SLACK_MENTION = re.compile(r"<(?=[!@#]|[A-Za-z]{3,8}:[^<>\n|]{0,2000}\|)")  # also <address|words that hide it>
 _MENTION = re.compile(r"(?<![A-Za-z0-9/@])@(?=[A-Za-z0-9가-힣])")  # Mattermost also finds "-@name" and ".@name"
 _CODE = re.compile(  # possessive: a line of 100,000 backticks must not be tried in every length
     r"(^[ \t>]*+(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)|`[^`\n]+`)", re.MULTILINE | re.DOTALL
@@ -35,14 +38,14 @@ def full_markdown(reply: Reply, *, language: Language | None = None) -> str:
     if reply.error_id and reply.error_id not in reply.markdown:
         paragraphs.append(word("error_number", spoken, id=reply.error_id))
     if reply.notices:
-        paragraphs.append("\n".join(f"> {_one_line(notice)}" for notice in reply.notices))
+        paragraphs.append("\n".join(f"> {_without_links(_one_line(notice))}" for notice in reply.notices))
     paragraphs += _listed("sources", reply.citations, spoken)
     paragraphs += _listed("nearest", reply.nearest, spoken)
     return safe_markdown("\n\n".join(paragraph for paragraph in paragraphs if paragraph))
 
 
 def clean_text(text: str) -> str:
-    """`text` without controls, lone surrogates and marks that turn the direction of writing around."""
+    """`text` without controls, lone surrogates, characters without width and marks that turn writing around."""
     return _UNSAFE.sub("", _LINE_BREAKS.sub("\n", text))
 
 
@@ -65,7 +68,7 @@ def safe_markdown(text: str) -> str:
 def source_line(citation: Citation, language: Language) -> str:
     """ "[1] travel.docx, [별표 1] 여비 지급 기준, 12쪽 ([열기](https://...))"."""
     locator = citation.locator
-    place = _one_line(place_of(locator, citation.title, language)).replace("](", "] (")
+    place = _without_links(_one_line(place_of(locator, citation.title, language)))
     if locator.start_line is not None and locator.label is None:
         place = f"`{place.replace('`', chr(39))}`"
     address = link_address(citation.url)
@@ -91,6 +94,11 @@ def _listed(title: str, citations: Sequence[Citation], language: Language) -> li
         return []
     lines = [f"- {source_line(citation, language)}" for citation in citations]
     return [f"**{word(title, language)}**\n\n" + "\n".join(lines)]
+
+
+def _without_links(text: str) -> str:
+    """Names of files and documents may look like links or pictures: what they lead to stays in sight."""
+    return text.replace("](", "] (")
 
 
 def _one_line(text: str) -> str:

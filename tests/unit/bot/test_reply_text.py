@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.reply_text import full_markdown, link_address, safe_markdown
+from bot.reply_text import clean_text, full_markdown, link_address, safe_markdown
 from bot.types import Citation, Reply, ThreadRef
 from knowledge.types import Locator
 
@@ -104,3 +104,21 @@ def test_only_addresses_of_web_servers_become_links(url):
 
 def test_an_address_cannot_leave_its_parentheses():
     assert link_address("https://h/a b(1)<x>") == "https://h/a%20b%281%29%3Cx%3E"
+
+
+@pytest.mark.parametrize("name", ["[급여](https://evil.example/a).pdf", "![x](https://evil.example/p.png)"])
+def test_names_of_files_become_neither_links_nor_pictures(name):
+    text = full_markdown(reply(notices=(f"읽지 않은 파일: {name}",)))
+    assert "](" not in text
+    assert "https://evil.example/" in text
+
+
+@pytest.mark.parametrize("link", ["<https://evil.example|사규>", "<mailto:a@evil.example|인사팀>", "<HTTPS://evil|x>"])
+def test_no_words_hide_an_address_in_slacks_notation(link):
+    assert link not in safe_markdown(f"규정은 {link}에 있습니다")
+    assert safe_markdown("<https://docs.example/a>와 a < b | c") == "<https://docs.example/a>와 a < b | c"
+
+
+def test_characters_without_width_do_not_hide_in_words():
+    assert clean_text("연\u200b차\u2060휴\xad가") == "연차휴가"
+    assert clean_text("👨\u200d👩\u200d👧 가족") == "👨\u200d👩\u200d👧 가족"
