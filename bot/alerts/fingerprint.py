@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.alerts.alert import Thrown, Trace, TraceFrame
 from bot.alerts.services import plain_name
-from bot.alerts.variable_words import error_codes, without_variables
+from bot.alerts.variable_words import error_codes, rule_name, without_variables
 
 MAX_TOKENS = 120
 MAX_MESSAGE_CHARS = 300
@@ -154,7 +154,7 @@ def function_name(frame: TraceFrame, language: str = "") -> str:
 
 def _told(error_class: str | None, message: str, title: str, rule: str | None, logger: str | None) -> Iterator[str]:
     if rule:
-        yield f"R:{without_variables(rule)}"
+        yield f"R:{rule_name(rule)}"
         return
     codes = error_codes(message)
     if logger:

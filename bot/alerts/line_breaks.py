@@ -13,8 +13,9 @@ _LEAST_STARTS = 2  # of frames in one line, from which on its line breaks were l
 MAX_FLAT_CHARS = 120_000
 
 _FRAME_START = re.compile(
-    r"^\s*(?:at\s|File \"|#\d+\s|\.\.\. \d+|Caused by|Suppressed|from\s+\S+:\d+|Traceback \(|--- |---> |goroutine |created by "
-    r"|\d+:\s|During handling|The above|\(Coroutine boundary|Wrapped by|Next |thrown in |(?:[\w$]+\.){2,8}[A-Z]\w*|\S+@\S+:\d+)"
+    r"^\s*(?:at\s|File \"|#\d+\s|\.\.\. \d+|Caused by|Suppressed|from\s+\S+:\d+|Traceback \(|--- |---> |goroutine "
+    r"|created by |\d+:\s|During handling|The above|\(Coroutine boundary|Wrapped by|Next |thrown in "
+    r"|(?:[\w$]+\.){2,8}[A-Z]\w*|\S+@\S+:\d+)"
 )
 # Where the next printed line of a trace begins within a line.
 _LOST = re.compile(
@@ -37,7 +38,8 @@ _PYTHON_END = re.compile(
     r"|Failure)(?:: |\s*$))"
 )
 _GO_PLACE = re.compile(
-    r"(?:(?:^|[ \t]+)([\w.\-/]{1,200}?(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]{1,100}(?:\[\.\.\.\])?(?:\([^()\n]{0,300}\))?))?"
+    r"(?:(?:^|[ \t]+)([\w.\-/]{1,200}?(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]{1,100}"
+    r"(?:\[\.\.\.\])?(?:\([^()\n]{0,300}\))?))?"
     r"[ \t]+(/\S+\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?)(?:[ \t]+(?=\S)|$)"
 )
 _CAUSE_BEHIND_FRAME = re.compile(r"(?<=\))[ \t]+(?=(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b)")
@@ -73,7 +75,9 @@ def without_word_wraps(lines: Sequence[str]) -> list[str]:
     """Lines with the ends of frames joined that were cut off at a blank, or within a word by a width."""
     joined: list[str] = []
     for line in lines:
-        if joined and line.strip() and _UNFINISHED.match(joined[-1]) and not _FRAME_START.match(line):
+        if joined and line.startswith("~["):  # where the class of a frame came from
+            joined[-1] = f"{joined[-1].rstrip()} {line}"
+        elif joined and line.strip() and _UNFINISHED.match(joined[-1]) and not _FRAME_START.match(line):
             at_word = joined[-1].endswith(("at", "in", ",", "line", " ")) or line.lstrip().startswith("(")
             joined[-1] = joined[-1].rstrip() + (" " if at_word else "") + line.strip()
         else:

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bot.alerts.line_breaks import with_line_breaks, without_hard_wraps, without_word_wraps
 
@@ -161,7 +162,7 @@ def _letter(match: re.Match[str]) -> str:
 def _without_doubled_breaks(lines: list[str]) -> list[str]:
     """Lines without the blank one that follows each, where a collector wrote every break twice."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
-    if len(filled) < 4 or any(b - a == 1 for a, b in zip(filled, filled[1:], strict=False)):
+    if len(filled) < 4 or any(b - a == 1 for a, b in pairwise(filled)):
         return lines
     return [line for number, line in enumerate(lines) if line.strip() or not number or not lines[number - 1].strip()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.alerts.alert import AlertStatus
-from bot.alerts.payloads.told import MAX_LABELS, Told
+from bot.alerts.payloads.told import MAX_LABELS, Told, labels_of
 
 _SYSTEMS = (
     ("alertmanager", re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]", re.IGNORECASE)),
@@ -86,14 +86,29 @@ _ALIASES = {
     "error type": "error_class",
     "exception": "error_class",
 }
+_MESSAGE_LABELS = ("description", "message", "summary", "reason", "reason_for_state_change", "내용", "메시지")
+_USUAL_SEVERITIES = {"sentry": "error", "cloudwatch": "error", "github": "error", "gitlab": "error"}
+_NEXT_LABEL = re.compile(r"\s{2,}(?=[A-Z][\w ]{0,30}: )")
+_TICKED = re.compile(r"([A-Za-z][\w.-]{0,40}): `([^`\n]{1,200})`")
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(https?://[^\s()]{1,1000}\)")
+_LINK_BEHIND = re.compile(r"\s*\(https?://[^\s()]{1,1000}\)")
+_EMPHASIS = re.compile(r"[*`]|(?<!\w)_|_(?!\w)")
+_PICTURE = re.compile(r":[a-z][a-z0-9_+-]{1,40}:|[\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]")
+_ENVIRONMENT = re.compile(
+    r"(?<![\w.-])(?:prod|production|prd|staging|stg|dev|development|qa)(?![\w.-])|\[(?:운영|개발|스테이징|검증)\]",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?:[\w$]{1,80}\.){0,10}[A-Z][\w$]{1,80}")
+MAX_READ_CHARS = 20_000
 _CLASS = re.compile(r"(?:[\w$]+[.\\:]+)*[A-Z]\w*(?:Error|Exception|Failure|Timeout|Panic)")
 
 
 def read_text(text: str, *, author: str) -> list[Told] | str:
     """The alert of a text; or why it is none, as the end of a sentence ("tells that a build passed")."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    title = lines[0].strip(" *_`#>")[:300] if lines else ""
-    status: AlertStatus = "resolved" if _RESOLVED.search(text[:3000]) else "firing"
+    plain = _PICTURE.sub("", text[:MAX_READ_CHARS])
+    lines = [line for line in plain.splitlines() if line.strip(" `")]
+    title = _words_of(lines[0])[:300] if lines else ""
+    status: AlertStatus = "resolved" if _RESOLVED.search(plain[:3000]) else "firing"
     passed = _PASSED.search(title) is not None and not _TROUBLE.search(text)
     system = _system(text, author)
     if passed and system not in ("github", "gitlab"):
@@ -102,28 +117,51 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
     if labels.get("status", "").casefold() in ("resolved", "closed", "ok", "해결", "복구"):
         status = "resolved"
     head, logged = _HEAD.match(title), next((m for line in lines[:200] if (m := _LOG_LINE.match(line.strip()))), None)
-    error_class = labels.get("error_class", "")
-    if not error_class and system == "sentry" and (match := _CLASS.search("\n".join(lines[:6]))):
-        error_class = match[0]
+    error_class, said = labels.get("error_class", ""), ""
+    if system == "sentry" and not error_class:
+        error_class, said = _sentry_head(title, lines)
     named = _CLASS.match(title)
     name = system or ("log" if logged else "text")
     return [
         Told(
             format=name,
             title=logged["message"][:300] if logged else title,
-            message=(logged["message"] if logged else "") or _message(labels, title),
+            message=(logged["message"] if logged else "") or said or _message(labels, title),
             text=text,
             error_class=error_class or (named[0] if named and name == "text" else ""),
             service=labels.get("service", "") or (logged["app"] or "" if logged else ""),
-            environment=labels.get("environment", ""),
-            severity=labels.get("severity", "") or (logged["level"] if logged else _severity(text)),
+            environment=labels.get("environment", "") or _environment(title),
+            severity=labels.get("severity", "")
+            or (logged["level"] if logged else _severity(plain) or _USUAL_SEVERITIES.get(system or "", "")),
             status="resolved" if passed else status,
             rule=labels.get("alertname", "") or (head["rule"] if head else "") or _rule(title, system),
             logger=logged["logger"] if logged else "",
             labels=labels,
-            url=match[0] if (match := _URL.search(text)) else "",
+            url=match[0] if (match := _URL.search(text[:MAX_READ_CHARS])) else "",
         )
     ]
+
+
+def _words_of(line: str) -> str:
+    """A line without what only decorates it: links, emphasis, pictures by name."""
+    line = _LINK_BEHIND.sub("", _LINK.sub(r"\1", line))
+    return re.sub(r"\s{2,}", " ", _EMPHASIS.sub("", line)).strip(" *_`#>")
+
+
+def _sentry_head(title: str, lines: list[str]) -> tuple[str, str]:
+    """(class, message) of a post of Sentry: "KeyError: 'vat'" in one line, or each in its own."""
+    head, separator, said = title.partition(": ")
+    if _NAME.fullmatch(head) and (separator or len(lines) > 1):
+        following = _words_of(lines[1]) if len(lines) > 1 and not separator else ""
+        return head, said or ("" if _LABEL.match(following) else following)
+    found = _CLASS.search("\n".join(lines[:6]))
+    return (found[0] if found else ""), ""
+
+
+def _environment(title: str) -> str:
+    """The one environment that a title names as a word of its own."""
+    found = {match[0].strip("[]").casefold() for match in _ENVIRONMENT.finditer(title)}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _system(text: str, author: str) -> str | None:
@@ -141,15 +179,23 @@ def _labels(lines: list[str]) -> dict[str, str]:
         if len(line) > 400 or len(found) >= MAX_LABELS:
             continue
         match = _LABEL.match(line)
+        told = _TICKED.findall(line)
+        if told:  # environment: `prod`  release: `2.4.1`
+            for name, value in told:
+                found.setdefault(_ALIASES.get(name.casefold(), name.casefold()), value.strip())
+            continue
         if match is None:
             continue
         key = (match["key"] or match["key2"]).strip().casefold()
-        found.setdefault(_ALIASES.get(key, key.replace(" ", "_")), (match["value"] or match["value2"]).strip())
+        value = _NEXT_LABEL.split(_LINK_BEHIND.sub("", (match["value"] or match["value2"]).strip()), maxsplit=1)[0]
+        found.setdefault(_ALIASES.get(key, key.replace(" ", "_")), value)
+    for key, value in labels_of(found.get("tags", "")).items():  # env:prod, service:shop
+        found.setdefault(_ALIASES.get(key, key), value)
     return found
 
 
 def _message(labels: dict[str, str], title: str) -> str:
-    told = (labels.get(key) for key in ("description", "message", "summary", "reason", "내용", "메시지"))
+    told = (labels.get(key) for key in _MESSAGE_LABELS)
     return next((one for one in told if one), title)
 
 

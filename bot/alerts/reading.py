@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs
 
-from bot.alerts.alert import Alert, Trace
+from bot.alerts.alert import Alert, Severity, Trace
 from bot.alerts.fingerprint import fingerprint, main_trace
 from bot.alerts.log_text import read_streams, unescaped
 from bot.alerts.payloads import alertmanager, monitors, on_call, pipelines, records, sentry
@@ -38,6 +38,8 @@ _ENVIRONMENT_LABELS = (
     "profile",
     "namespace",
 )
+# Labels that name nothing else than a service; a job or a container may be called anything.
+_NAMED_OUTRIGHT = ("service", "service_name", "service.name", "app", "application", "app_name", "project")
 _REVISION_LABELS = ("revision", "commit", "git_commit", "commit_sha", "sha", "release", "version")
 _ENVIRONMENTS = {
     "prod": "production",
@@ -57,6 +59,7 @@ _FORMATS = (
     sentry.read,
     monitors.read_sns,
     monitors.read_cloudwatch,
+    monitors.read_log_events,
     on_call.read_pagerduty,
     on_call.read_opsgenie,
     alertmanager.read,
@@ -228,11 +231,14 @@ def _alert(
         read = [loose]
     traces = tuple(_owned(trace, told.own_files) for trace in read)
     main = main_trace(traces)
-    error_class = told.error_class or (main.thrown[0].error_class if main else "") or None
+    error_class = _error_class(told.error_class, main) or None
     message = told.message
     if main is not None and (main.thrown[0].message or told.format in ("trace", "log", "text")):
         message = main.thrown[0].message or message
-    service = services.find(told.service, told.labels) or services.named_in(f"{told.title}\n{told.text}") or fallback
+    service = services.find(told.service, told.labels)
+    if service is None and not (told.service or _label(told.labels, _NAMED_OUTRIGHT)):
+        service = services.named_in(f"{told.title}\n{told.text}")  # what is named outright and not known stays so
+    service = service or fallback
     name = service.name if service else told.service or _label(told.labels, SERVICE_LABELS)
     environment = told.environment or _label(told.labels, _ENVIRONMENT_LABELS[:-1]) or _namespace(told.labels)
     key, sequence = fingerprint(
@@ -248,7 +254,7 @@ def _alert(
         format="trace" if told.format == "text" and traces else told.format,
         service=name or None,
         environment=environment_of(environment, service) if environment else None,
-        severity=severity_of(told.severity),
+        severity=_severity(told, traces),
         status=told.status,
         title=told.title[:300] or message[:300],
         error_class=error_class,
@@ -264,6 +270,18 @@ def _alert(
         url=told.url or None,
         dedup_key=told.dedup_key or None,
     )
+
+
+def _error_class(told: str, main: Trace | None) -> str:
+    """As the alert tells it, with the package where only the trace has that."""
+    thrown = main.thrown[0].error_class if main is not None else ""
+    return thrown if not told or thrown.endswith((f".{told}", f"::{told}", f"\\{told}")) else told
+
+
+def _severity(told: Told, traces: tuple[Trace, ...]) -> Severity:
+    """As it is told; what threw an exception is an error where nothing is told."""
+    found = severity_of(told.severity, *(_label(told.labels, (name,)) for name in ("severity", "level", "priority")))
+    return "error" if found == "unknown" and traces else found
 
 
 def _owned(trace: Trace, own: Mapping[str, bool]) -> Trace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_MIXED = re.compile(r"\b(?=[a-z]*\d)(?=\d*[a-z])[0-9a-z]{10,}\b")
 _VARIABLE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"https?://[^\s\"'<>)\]]+"), "<url>"),
     (re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+"), "<mail>"),
@@ -17,9 +18,9 @@ _VARIABLE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b([a-z][a-z0-9-]*?)-[0-9a-f]{7,10}-[a-z0-9]{5}\b"), r"\1"),
     (re.compile(r"\b([a-z][a-z0-9-]*?)(?:-\d+)?((?:\.[a-z][a-z0-9-]*)+)(?::\d{2,5})\b"), r"\1\2"),
     (re.compile(r"\b0x[0-9a-f]+\b|@[0-9a-f]{5,}\b"), "<id>"),
-    (re.compile(r"\b(?=[a-z]*\d)(?=\d*[a-z])[0-9a-z]{10,}\b"), "<id>"),
+    (_MIXED, "<id>"),
     (re.compile(r"\b[0-9a-f]{12,}\b"), "<id>"),
-    (re.compile(r"(?<![a-z])(?:[₩$€£]\s?)?\d[\d,]*(?:\.\d+)*"), "#"),
+    (re.compile(r"(?<![a-z\d])(?:[₩$€£]\s?)?\d[\d,]*(?:\.\d+)*"), "#"),
     (re.compile(r"(?<=[a-z_-])\d+"), "#"),
 )
 _SPACE = re.compile(r"\s+")
@@ -40,6 +41,15 @@ def without_variables(text: str) -> str:
     plain = text[:_WORDS_READ].lower()
     for pattern, sign in _VARIABLE:
         plain = pattern.sub(sign, plain)
+    return _SPACE.sub(" ", plain).strip()
+
+
+def rule_name(text: str) -> str:
+    """The name of an alerting rule in small letters: its numbers are part of it, ids and pods are not."""
+    plain = text[:_WORDS_READ].lower()
+    for pattern, sign in _VARIABLE:
+        if sign not in ("#", "<host>") and pattern is not _MIXED:
+            plain = pattern.sub(sign, plain)
     return _SPACE.sub(" ", plain).strip()
 
 

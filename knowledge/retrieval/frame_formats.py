@@ -1,7 +1,7 @@
 """How each language prints the frames of its stack traces: one reader a language, frames in printed order.
 
-Readers take text whose lines may have lost their breaks, so that patterns are not bound to the beginnings of lines where
-the rest of the frame is telling enough.
+Text may have lost its line breaks: patterns are bound to the beginnings of lines only where the rest of a frame tells
+too little.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ _HEAD = re.compile(
 )
 _INLINE_HEAD = re.compile(r"(?<![\w.])(?P<class>(?:[A-Z]\w*+\.)++[A-Z]\w*+)(?: \([^)]*\))?: (?P<message>.*)$")
 FRAME = re.compile(
-    r"^\s*(?:at|에서|위치:)\s+[\w.<>`+|\[\],$]+\((?![\w$-]+\.(?:java|kts?|scala|groovy)\b|Unknown Source\)|Native Method\))"
+    r"^\s*(?:at|에서|위치:)\s+[\w.<>`+|\[\],$]+"
+    r"\((?![\w$-]+\.(?:java|kts?|scala|groovy)\b|Unknown Source\)|Native Method\))"
     r".*\)(?:\s+(?:in|위치:|파일)\s+.+)?\s*$"
 )
 _INNER_END = re.compile(r"^\s*--- (?:End of inner exception stack trace|내부 예외)")

@@ -70,7 +70,7 @@ def _carried(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed 
     before = _ENDS_WITH_WORDS.match(lines[at - 1].strip()) if at and routine is None else None
     message = before["message"] if before else ""
     thread = f"goroutine {routine['thread']}" if routine else None
-    return Printed((thrown("error" if before else "", message, frames),), end, thread, complete=before is not None)
+    return Printed((thrown("", message, frames),), end, thread, complete=before is not None)
 
 
 def _is_call(lines: Sequence[str], at: int) -> bool:

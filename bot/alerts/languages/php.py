@@ -41,6 +41,7 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
     here = at
     while match is not None:
         end = run_of(lines, here + 1, FRAME, gaps=1)
+        end = next((number for number in range(here + 1, end) if _NEXT.match(lines[number])), end)
         name = (match["class"] or "PHP error").lstrip("\\")
         printed.append(
             thrown(
@@ -69,12 +70,12 @@ def _frames(place: str, lines: Sequence[str], find_frames: FindFrames) -> list[T
         elif call["place"] != "{main}":
             symbols.pop()  # an internal function calls back: the place is unknown
     symbols += [None] * len(places)
-    found: dict[tuple[str, int | None], TraceFrame] = {}
+    named: dict[tuple[str, int | None], TraceFrame] = {}
     for frame, symbol in zip(places, symbols, strict=False):
         # The place of an internal function, or of a handler, is that of the function which called it.
-        before = found.get((frame.file, frame.line))
-        found[(frame.file, frame.line)] = replace(frame, symbol=symbol or (before.symbol if before else None))
-    return list(found.values())
+        before = named.get((frame.file, frame.line))
+        named[(frame.file, frame.line)] = replace(frame, symbol=symbol or (before.symbol if before else None))
+    return list(named.values())
 
 
 def _symbol(call: str | None) -> str | None:

@@ -16,6 +16,7 @@ _CHAIN = re.compile(
     r"^\s*(?:During handling of the above exception, another exception occurred:"
     r"|The above exception was the direct cause of the following exception:)\s*$"
 )
+_MARKS = re.compile(r"^\s*[~^]+[~^ ]*$")
 _MARGIN = re.compile(r"^\s*\| ?|^\s*\+ (?=Exception Group)")
 _SECTION = re.compile(r"^\s*(?:\+-)?\+-+(?: (?:\d+|\.\.\.) -+)?\s*$")
 
@@ -66,6 +67,9 @@ def _frames_end(lines: Sequence[str], at: int) -> int:
     end = at
     while end < len(lines):
         line = lines[end]
+        if end > at and _MARKS.match(line):  # below what failed within the source line
+            end += 1
+            continue
         is_source = end > at and (line[:1] in (" ", "\t") or _END.match(line) is None) and bool(line.strip())
         if FRAME.match(line) or (is_source and (line[:1] in (" ", "\t") or _frame_follows(lines, end))):
             end += 1
@@ -76,7 +80,8 @@ def _frames_end(lines: Sequence[str], at: int) -> int:
 
 def _frame_follows(lines: Sequence[str], at: int) -> bool:
     """Whether a frame, or the line that names the exception, comes next."""
-    following = lines[at + 1] if at + 1 < len(lines) else ""
+    after = at + 2 if at + 1 < len(lines) and _MARKS.match(lines[at + 1]) else at + 1
+    following = lines[after] if after < len(lines) else ""
     return FRAME.match(following) is not None or (FRAME.match(lines[at - 1]) is not None and bool(_end_of(following)))
 
 

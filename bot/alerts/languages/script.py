@@ -9,7 +9,8 @@ from bot.alerts.alert import Thrown
 from bot.alerts.languages.printed import FindFrames, Printed, first_frame, thrown
 
 _HEAD = re.compile(
-    r"^(?:error:\s+)?(?:Uncaught\s+|Unhandled(?:Promise)?\s?Rejection\w*:?\s+|\[?Error\]?:?\s+(?=\w+Error:))?(?:\(in promise\)\s+)?"
+    r"^(?:error:\s+)?(?:Uncaught\s+|Unhandled(?:Promise)?\s?Rejection\w*:?\s+|\[?Error\]?:?\s+(?=\w+Error:))?"
+    r"(?:\(in promise\)\s+)?"
     r"(?P<link>\s*(?:\[cause\]|Caused by):\s+)?(?P<class>(?:[A-Z]\w*)?(?:Error|Exception|Rejection|Warning|Fault)\w*)"
     r"(?: \[[\w-]+\])?(?::\s(?P<message>.*?))?(?:\s*\{)?$"
 )

@@ -6,7 +6,10 @@ from bot.alerts.payloads.told import Json, Told, first, joined, labels_of, mappi
 
 
 def read(payload: Json) -> list[Told] | None:
-    """One alert for each of the group; None when the payload is none of Alertmanager or Grafana."""
+    """One alert for each of the group; None when the payload is none of Alertmanager or Grafana. What is sent to
+    Alertmanager is a list of alerts without a group."""
+    if "alertname" in mapping(payload.get("labels")) and "alerts" not in payload:
+        return [_alert("alertmanager", payload, payload, {}, {})]
     alerts = list(objects(payload.get("alerts")))
     if not alerts or not any("labels" in alert for alert in alerts):
         return _read_legacy(payload)
@@ -50,7 +53,7 @@ def _read_legacy(payload: Json) -> list[Told] | None:
         Told(
             format="grafana",
             title=first(payload.get("title"), rule),
-            message=text_at(payload, "message"),
+            message=first(payload.get("message"), payload.get("title"), rule),
             text=joined(payload.get("title"), payload.get("message")),
             status="resolved" if state in ("ok", "paused") else "firing",
             rule=rule,

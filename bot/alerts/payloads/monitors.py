@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from bot.alerts.payloads.told import (
     Json,
@@ -18,6 +19,10 @@ from bot.alerts.payloads.told import (
     text_at,
 )
 
+_SCOPE = re.compile(r"\{([^{}]{1,300})\}")  # [Triggered on {service:shop,env:prod}]
+_RANK = re.compile(r"^\[(P[1-5])\]")
+_STATE = re.compile(r"\[(Triggered|Recovered|Warn|No data|Re-Triggered|Renotify)\b", re.IGNORECASE)
+_DECORATION = re.compile(r"%%%|\[!\[[^\]]*\]\([^()]*\)\]\([^()]*\)")  # marks of Markdown, and pictures that link
 _DATADOG_KEYS = (
     "alert_id",
     "alert_type",
@@ -31,13 +36,18 @@ _DATADOG_KEYS = (
 
 def read_datadog(payload: Json) -> list[Told] | None:
     """A monitor's webhook; its keys are chosen by whoever made it, so that several names are known for each."""
-    if sum(key in payload for key in _DATADOG_KEYS) < 2:
+    is_default = all(key in payload for key in ("event_type", "org", "body"))
+    if not is_default and sum(key in payload for key in _DATADOG_KEYS) < 2:
         return None
-    labels = labels_of(payload.get("tags"))
     title = first(payload.get("title"), payload.get("event_title"), payload.get("alert_title"))
-    body = first(payload.get("body"), payload.get("event_msg"), payload.get("text_only_msg"), payload.get("text"))
+    scope = _SCOPE.search(title)
+    labels = labels_of(payload.get("tags"), payload.get("alert_scope"), scope[1] if scope else "")
+    told = first(payload.get("body"), payload.get("event_msg"), payload.get("text_only_msg"), payload.get("text"))
+    body = re.sub(r"\n{3,}", "\n\n", _DECORATION.sub("", told)).strip()
     transition = first(payload.get("alert_transition"), payload.get("ALERT_TRANSITION"))
-    kind = first(payload.get("alert_type"), payload.get("alert_status"))
+    kind = first(payload.get("alert_type"), payload.get("alert_status"), title.partition("] [")[2].partition(" ")[0])
+    state = _STATE.search(title)
+    rank = _RANK.search(title)
     return [
         Told(
             format="datadog",
@@ -47,9 +57,9 @@ def read_datadog(payload: Json) -> list[Told] | None:
             error_class=first(payload.get("error.type"), at(payload, "error", "type")),
             service=first(payload.get("service"), labels.get("service")),
             environment=first(payload.get("env"), labels.get("env")),
-            severity=first(payload.get("priority"), kind),
-            status=status_of(transition or kind),
-            rule=first(payload.get("monitor_name"), payload.get("alert_title"), _rule(title)),
+            severity=first(payload.get("priority"), rank[1] if rank else "", payload.get("alert_type")),
+            status=status_of(transition, state[1] if state else "", kind),
+            rule=_rule(first(payload.get("monitor_name"), payload.get("alert_title"), title)),
             labels=labels,
             revision=labels.get("version", ""),
             url=first(payload.get("link"), payload.get("url"), payload.get("event_url")),
@@ -90,8 +100,20 @@ def _plain(payload: Json, body: str) -> Told:
     return Told(format="sns", title=title, message=title, text=joined(title, body))
 
 
-def read_cloudwatch(payload: Json) -> list[Told] | None:
-    """An alarm, as SNS or as EventBridge tells it."""
+def read_log_events(payload: Json) -> list[Told] | None:
+    """What a subscription to a log group of CloudWatch delivers, unpacked."""
+    events = [text_at(one, "message") for one in objects(payload.get("logEvents"))]
+    group = text_at(payload, "logGroup")
+    if not group or not any(events):
+        return None
+    title = next(one for one in events if one).split("\n", 1)[0][:200]
+    return [
+        Told(format="cloudwatch", title=title, message=title, text="\n".join(events), service=group.rpartition("/")[2])
+    ]
+
+
+def read_cloudwatch(payload: Json) -> list[Told] | str | None:
+    """An alarm, as SNS or as EventBridge tells it; a sentence when it only lacks data."""
     detail = mapping(payload.get("detail"))
     if text_at(payload, "detail-type") == "CloudWatch Alarm State Change":
         name, state = text_at(detail, "alarmName"), text_at(detail, "state", "value")
@@ -104,6 +126,8 @@ def read_cloudwatch(payload: Json) -> list[Told] | None:
         trigger = mapping(payload.get("Trigger"))
     else:
         return None
+    if state == "INSUFFICIENT_DATA":
+        return f"tells that the alarm {name[:120]} has too little data, which is no fault and ends none"
     labels = labels_of(trigger.get("Dimensions"), [[str(k), v] for k, v in _plain_fields(payload)])
     return [
         Told(

@@ -52,6 +52,8 @@ def read_gitlab(payload: Json) -> list[Told] | str | None:
     name = first(payload.get("build_name"), attributes.get("name"), kind)
     if status not in ("failed", "success"):
         return f"tells that {name} is {status or 'under way'}, which is no fault"
+    if kind == "build" and status == "failed" and payload.get("build_allow_failure") is True:
+        return f"tells that {name} failed, which is allowed to fail"
     project = mapping(payload.get("project"))
     branch = first(attributes.get("ref"), payload.get("ref"))
     failed = [
@@ -75,7 +77,11 @@ def read_gitlab(payload: Json) -> list[Told] | str | None:
             rule=f"{name} {branch} {' '.join(failed)}".strip(),
             labels={"repository": path, "branch": branch},
             revision=first(
-                attributes.get("sha"), payload.get("sha"), at(payload, "commit", "sha"), at(payload, "commit", "id")
+                attributes.get("sha"),
+                payload.get("sha"),
+                payload.get("short_sha"),
+                at(payload, "commit", "sha"),
+                at(payload, "commit", "id"),
             ),
             url=first(attributes.get("url"), payload.get("deployable_url"), text(project.get("web_url"))),
             dedup_key=f"gitlab:{path}:{name}:{branch}",

@@ -1,61 +1,133 @@
-"""Log records as JSON (logstash encoder, ECS, structlog, zap, pino, Serilog), and any other object with a message."""
+"""Log records as JSON (logstash encoder, ECS, structlog, zap, pino, Serilog), and any other object with a message.
+
+Keys are compared without case. What an object does not tell itself, the objects within it may tell, outer ones first.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
-from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, sequence, status_of, text
+from bot.alerts.alert import AlertStatus
+from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, mapping, sequence, status_of, text
 
 MAX_TEXTS = 200
-_STACK = (
-    "stack_trace", "stackTrace", "stacktrace", "stack", "exception.stacktrace", "error.stack_trace", "error.stack",
-    "traceback", "trace", "exc_info", "exception", "Exception", "log",
-)  # fmt: skip
-_STACK_OF_ERROR = ("stack_trace", "stackTrace", "stack", "stacktrace", "traceback")
-_MESSAGE = ("message", "msg", "text", "error.message", "description", "event", "error", "@m", "RenderedMessage")
-_LEVEL = ("level", "severity", "log.level")
+MAX_OBJECTS = 60
+_STACK = ("stack_trace", "stacktrace", "stack", "exception.stacktrace", "error.stack_trace", "error.stack", "traceback")
+_STACK_TOO = ("trace", "exc_info", "exception", "log", "@x")
+_MESSAGE = ("message", "msg", "text", "error.message")
+_MESSAGE_TOO = ("description", "event", "error", "@m", "renderedmessage", "summary", "output", "details", "reason")
+_TITLE = ("title", "summary", "subject", "alert_name", "alertname", "name")
+_LEVEL = ("level", "severity", "log.level", "@l", "priority", "urgency", "criticality", "state", "status")
 _LOGGER = ("logger_name", "logger", "log.logger")
-_CLASS = ("error_class", "exception_class", "error.type")
-_CLASS_TOO = ("exceptionClass",)
-_SERVICE = ("service.name", "app", "application", "appName", "app_name")
-_ENVIRONMENT = ("environment", "env", "service.environment")
+_CLASS = ("error_class", "exception_class", "error.type", "exceptionclass")
+_SERVICE = ("service", "service.name", "service_name", "app", "application", "appname", "app_name")
+_ENVIRONMENT = ("environment", "env", "service.environment", "profile", "stage")
 _PINO = {"10": "debug", "20": "debug", "30": "info", "40": "warning", "50": "error", "60": "critical"}
 
 
 def read(payload: Json) -> list[Told] | None:
     """What an object of no known system tells; None when no text at all stands in it."""
-    error = payload.get("error") or payload.get("err") or payload.get("exception") or payload.get("exc_info")
-    stack = _told(payload, _STACK[:9]) or _told(error, _STACK_OF_ERROR) or _told(payload, _STACK[9:])
-    message = _told(payload, _MESSAGE[:4]) or first(at(error, "message")) or _told(payload, _MESSAGE[4:])
-    level = _told(payload, _LEVEL) or first(at(payload, "log", "level"), payload.get("priority"), payload.get("@l"))
+    within = [*_objects(payload)]
+    outer = within[0]
+    error = next((v for k in ("error", "err", "exception", "exc_info") if isinstance(v := outer.get(k), Mapping)), {})
+    stack = first(
+        _told(outer, _STACK), _told(_lower(error), _STACK), _told(outer, _STACK_TOO), _any(within[1:], _STACK)
+    )
+    message = _message(outer, error, within)
+    title = first(_told(outer, _TITLE[:-1]), message.split("\n", 1)[0])
     others = list(_texts(payload)) if not (message or stack) else []
     if not (message or stack or others):
         return None
+    is_pino = "msg" in outer and ("time" in outer or "pid" in outer)
+    levels = (
+        *(outer.get(key) for key in _LEVEL),
+        at(outer, "log", "level"),
+        *(one.get(k) for one in within for k in _LEVEL),
+    )
+    level = next(
+        (
+            _PINO.get(one, "") if one.isdigit() else one
+            for v in levels
+            if (one := text(v)) and (is_pino or not one.isdigit())
+        ),
+        "",
+    )
+    service = outer.get("service")
     return [
         Told(
-            format="log" if _told(payload, (*_LOGGER, "thread_name")) else "json",
-            title=first(payload.get("title"), payload.get("summary"), message.split("\n", 1)[0], *others[:1]),
+            format="log" if _told(outer, (*_LOGGER, "thread_name")) else "json",
+            title=title or first(*others),
             message=message or first(*others),
-            text=joined(payload.get("title"), message, stack, *others),
-            error_class=_told(payload, _CLASS) or _told(error, ("type", "class", "name")) or _told(payload, _CLASS_TOO),
-            service=first(payload.get("service"), at(payload, "service", "name")) or _told(payload, _SERVICE),
-            environment=_told(payload, _ENVIRONMENT)
-            or first(at(payload, "service", "environment"), payload.get("profile"), payload.get("stage")),
-            severity=_PINO.get(level, level),
-            status=status_of(first(payload.get("status"), payload.get("state"))),
-            rule=_told(payload, ("rule", "alert", "alertname")),
-            logger=_told(payload, _LOGGER),
+            text=joined(outer.get("title"), message, stack, *others),
+            error_class=first(_told(outer, _CLASS), *(at(error, key) for key in ("type", "class", "name"))),
+            service=first(at(service, "name"), _told(outer, _SERVICE), _any(within[1:], _SERVICE), _entity(outer)),
+            environment=first(at(service, "environment"), _told(outer, _ENVIRONMENT), _any(within[1:], _ENVIRONMENT)),
+            severity=level,
+            status=_status(outer),
+            rule=_told(outer, ("rule", "alert", "alertname")),
+            logger=_told(outer, _LOGGER),
             labels=labels_of(payload.get("labels"), payload.get("tags"), _scalars(payload)),
-            revision=_told(payload, ("revision", "commit", "git_commit", "release", "version")),
-            url=_told(payload, ("url", "link")),
-            dedup_key=_told(payload, ("dedup_key", "fingerprint")),
+            revision=_told(outer, ("revision", "commit", "git_commit", "release", "version")),
+            url=_told(outer, ("url", "link", "issueurl")),
+            dedup_key=_told(outer, ("dedup_key", "fingerprint")),
         )
     ]
 
 
-def _told(given: object, keys: tuple[str, ...]) -> str:
+def _message(outer: Json, error: Json, within: list[Json]) -> str:
+    """What went wrong, in words; ids and names only where nothing else is told."""
+    return first(
+        _told(outer, _MESSAGE),
+        at(error, "message"),
+        _told(outer, ("title",)),
+        _told(outer, _MESSAGE_TOO) if len(within) == 1 or ("event" in outer and "level" in outer) else "",
+        _any(within[1:], (*_MESSAGE, "title", *_MESSAGE_TOO)),
+        _told(outer, _MESSAGE_TOO),
+        _told(outer, _TITLE),
+    )
+
+
+def _status(outer: Json) -> AlertStatus:
+    """By the state that is told; Uptime Kuma tells it by a number."""
+    beat = mapping(outer.get("heartbeat"))
+    if "monitor" in outer and "status" in beat:
+        return "resolved" if text(beat.get("status")) == "1" else "firing"
+    return status_of(_told(outer, ("status", "state", "event_action", "action")))
+
+
+def _entity(outer: Json) -> str:
+    """The one thing that is said to be concerned."""
+    concerned = sequence(outer.get("impactedentities"))
+    return text(concerned[0]) if len(concerned) == 1 else ""
+
+
+def _told(given: Json, keys: tuple[str, ...]) -> str:
     """The first text that stands under one of `keys`; empty where there is none."""
-    return first(*(at(given, key) for key in keys))
+    return first(*(given.get(key) for key in keys))
+
+
+def _any(within: list[Json], keys: tuple[str, ...]) -> str:
+    """The same for several objects."""
+    return next((found for one in within if (found := _told(one, keys))), "")
+
+
+def _lower(given: Json) -> Json:
+    return {str(key).casefold(): value for key, value in given.items()}
+
+
+def _objects(payload: Json) -> Iterator[Json]:
+    """The object and those within it, the outer ones first, their keys in small letters."""
+    waiting: deque[object] = deque([payload])
+    for _ in range(MAX_OBJECTS):
+        if not waiting:
+            return
+        value = waiting.popleft()
+        if isinstance(value, Mapping):
+            yield _lower(value)
+        inner = value.values() if isinstance(value, Mapping) else sequence(value)
+        waiting += [one for one in islice(inner, MAX_OBJECTS) if isinstance(one, Mapping | list)]
 
 
 def _scalars(payload: Json) -> dict[str, str]:
@@ -64,11 +136,11 @@ def _scalars(payload: Json) -> dict[str, str]:
 
 def _texts(payload: Json) -> Iterator[str]:
     """The texts of an object, outermost first, without walking deep into hostile ones."""
-    waiting: list[object] = [payload]
+    waiting: deque[object] = deque([payload])
     for _ in range(MAX_TEXTS):
         if not waiting:
             return
-        value = waiting.pop(0)
+        value = waiting.popleft()
         if isinstance(value, str) and value.strip():
             yield value
         elif isinstance(value, Mapping):

@@ -18,11 +18,13 @@ from bot.alerts.payloads.told import (
     labels_of,
     mapping,
     objects,
+    sequence,
     status_of,
     text,
     text_at,
 )
 
+_OVER = ("resolved", "archived", "ignored")
 _JVM = (".java", ".kt", ".scala", ".groovy")
 
 
@@ -61,7 +63,7 @@ def read(payload: Json) -> list[Told] | None:
             environment=first(event.get("environment"), tags.get("environment")),
             severity=first(event.get("level"), tags.get("level"), issue.get("level"), payload.get("level")),
             status=status_of(
-                first(issue.get("status") if payload.get("action") == "resolved" else "", payload.get("action"))
+                text_at(issue, "status") if payload.get("action") in _OVER else "", text_at(payload, "action")
             ),
             logger=text_at(event, "logger"),
             labels=tags,
@@ -83,7 +85,8 @@ def _metric(payload: Json, data: Json, metric: Json) -> Told:
         severity=text_at(payload, "action"),
         status=status_of(text_at(payload, "action")),
         rule=first(at(metric, "alert_rule", "name"), title),
-        service=first(*(text(one) for one in metric.get("projects") or () if isinstance(one, str))),
+        service=first(*(one for one in sequence(metric.get("projects")) if isinstance(one, str))),
+        environment=first(at(metric, "alert_rule", "environment")),
         url=first(data.get("web_url")),
         dedup_key=first(metric.get("id"), metric.get("identifier")),
     )

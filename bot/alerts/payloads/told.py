@@ -115,7 +115,7 @@ _SEVERITIES: tuple[tuple[Severity, re.Pattern[str]], ...] = (
         "critical",
         re.compile(
             r"^(?:critical|crit|fatal|emergency|emerg|panic|p1|p0"
-            r"|sev-?[01]|high|disaster|urgent|심각|긴급)$",
+            r"|sev-?[01]|high|disaster|urgent|page|심각|긴급)$",
             re.I,
         ),
     ),
@@ -142,8 +142,8 @@ def severity_of(*told: str) -> Severity:
 
 
 _RESOLVED = re.compile(
-    r"^(?:resolved|resolve|ok|recovered|recovery|closed|close|normal|fixed|success|insufficient_data|inactive|완료|해결|복구"
-    r"|incident\.resolved|incident\.resolve|no data)",
+    r"^(?:resolved?|ok|up|recovered|recovery|closed?|normal|fixed|success|inactive|cleared|ended|ignored|archived"
+    r"|incident\.resolved?)\b|^(?:완료|해결|복구|정상)",
     re.IGNORECASE,
 )
 

@@ -43,7 +43,9 @@ def _word_wrapped(text: str) -> str:
 
 
 def _json_log_line(text: str) -> str:
-    return json.dumps({"@timestamp": "2026-03-02T00:00:00Z", "level": "ERROR", "message": "failed", "stack_trace": text})
+    return json.dumps(
+        {"@timestamp": "2026-03-02T00:00:00Z", "level": "ERROR", "message": "failed", "stack_trace": text}
+    )
 
 
 # Everything that leaves the lines of a trace whole, or can be undone without a guess.

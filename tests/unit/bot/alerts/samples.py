@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bot.alerts.alert import Trace
+from bot.alerts.alert import Thrown, Trace
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "alerts"
 
@@ -53,10 +53,7 @@ def told_by(traces: tuple[Trace, ...]) -> tuple[tuple[str, tuple[Told, ...]], ..
     return tuple((trace.language, tuple(_thrown(one) for one in trace.thrown)) for trace in traces)
 
 
-def _thrown(one: object) -> Told:
-    assert hasattr(one, "frames")
+def _thrown(one: Thrown) -> Told:
     first = one.message.split("\n", 1)[0]
-    own = tuple(
-        f"{f.file}:{'' if f.line is None else f.line} {f.symbol or ''}".strip() for f in one.frames if f.in_app
-    )
+    own = tuple(f"{f.file}:{'' if f.line is None else f.line} {f.symbol or ''}".strip() for f in one.frames if f.in_app)
     return (f"{one.error_class}: {first}".strip(), own)
