@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -51,7 +52,7 @@ class Database:
     ) -> None:
         self.path = path
         self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
+        self._opened: dict[sqlite3.Connection, weakref.ref[threading.Thread]] = {}
         self._opened_lock = threading.Lock()
         self._write_lock = threading.RLock()
         self._migrations = migrations()
@@ -122,9 +123,9 @@ class Database:
                 with closing(sqlite3.connect(path)) as target:
                     source.backup(target)
             finally:
-                source.close()
                 with self._opened_lock:
-                    self._opened.remove(source)
+                    self._opened.pop(source, None)
+                source.close()
 
     def replace_by(self, path: Path) -> None:
         """Takes over the whole content of another database of the same kind, older ones brought up to date.
@@ -147,13 +148,22 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=10.0, isolation_level=None, check_same_thread=False)
         with self._opened_lock:
-            self._opened.append(connection)
+            self._close_those_of_ended_threads()
+            self._opened[connection] = weakref.ref(threading.current_thread())
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute("PRAGMA mmap_size = 268435456")
         return connection
+
+    def _close_those_of_ended_threads(self) -> None:
+        """What short-lived threads have read with would stay open as long as the database otherwise."""
+        for connection, reference in list(self._opened.items()):
+            thread = reference()
+            if connection is not self._writer and (thread is None or not thread.is_alive()):
+                del self._opened[connection]
+                connection.close()
 
     def _migrate(self, migrations: Sequence[tuple[int, str]]) -> None:
         version = self._writer.execute("PRAGMA user_version").fetchone()[0]

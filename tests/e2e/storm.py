@@ -7,9 +7,11 @@ import os
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -278,20 +280,25 @@ def complaints(storm: Storm, *, among: Container[str] | None = None) -> list[str
         numbers = sorted(said.part for said in replies[delivery_id])
         if numbers != list(range(1, len(numbers) + 1)) or not numbers:
             found.append(f"{one} has the parts {numbers}")
+    received = received_at(storm.bot.haechi)
     for thread in {(one.platform, one.thread) for one in storm.asked}:
         order = [one.delivery_id for one in storm.asked if (one.platform, one.thread) == thread]
-        firsts = [min((said.at for said in replies[name] if said.part == 1), default=0.0) for name in order]
-        if firsts != sorted(firsts):
-            found.append(f"out of order in {thread}: {firsts}")
+        firsts = {name: min((said.at for said in replies[name] if said.part == 1), default=0.0) for name in order}
+        for place, name in enumerate(order):
+            # what an interrupted connection delivered after a later question cannot be answered before it
+            overtaken = [later for later in order[place + 1 :] if received.get(name, "") <= received.get(later, "")]
+            if any(firsts[name] > firsts[later] for later in overtaken):
+                found.append(f"out of order in {thread}: {name} of {firsts}")
     return found
+
+
+def received_at(haechi: Haechi) -> dict[str, str]:
+    """delivery id -> when the bot first had it."""
+    with closing(sqlite3.connect(os.fspath(haechi.folder / "data" / "bot.sqlite3"))) as connection:
+        return dict(connection.execute("SELECT delivery_id, received_at FROM inbox").fetchall())
 
 
 def inbox_of(haechi: Haechi) -> dict[str, int]:
     """state -> deliveries, as the bot itself recorded them."""
-    import sqlite3
-
-    connection = sqlite3.connect(os.fspath(haechi.folder / "data" / "bot.sqlite3"))
-    try:
+    with closing(sqlite3.connect(os.fspath(haechi.folder / "data" / "bot.sqlite3"))) as connection:
         return dict(connection.execute("SELECT state, count(*) FROM inbox GROUP BY state").fetchall())
-    finally:
-        connection.close()

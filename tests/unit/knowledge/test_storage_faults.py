@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -145,3 +146,17 @@ def test_a_nightly_reconcile_says_what_it_repaired(shelf: Shelf) -> None:
     repaired = shelf.knowledge.maintenance.reconcile()
     assert (repaired.orphans, repaired.missing, repaired.restored, repaired.dropped) == (1, 1, 1, 0)
     assert shelf.vector_ids()[name] == shelf.chunk_ids()
+
+
+def test_threads_that_come_and_go_leave_no_connection_open(shelf: Shelf) -> None:
+    catalog = shelf.knowledge._catalog
+
+    def read() -> None:
+        assert catalog.source_names() == {"rules"}
+
+    for _ in range(20):
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+    assert len(catalog._db._opened) <= 4  # the writer, this thread, the last of the twenty
+    read()
