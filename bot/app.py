@@ -167,16 +167,16 @@ async def _prepare(services: Services) -> None:
 
 async def _sync_at_start(services: Services) -> None:
     """Brings the index up to date; a source that fails is logged and shown by `status`, and stops nothing."""
-    last_stage, last_s = "", 0.0
+    told: dict[str, tuple[str, str, float]] = {}  # source -> stage, words, when
     loop = asyncio.get_running_loop()
 
     def report(step: dict[str, Any]) -> None:
-        nonlocal last_stage, last_s
-        stage, now_s = f"{step['source']} {step['stage']}", loop.time()
-        if stage != last_stage or now_s - last_s >= PROGRESS_LOG_S or step["done"] == step["total"]:
-            last_stage, last_s = stage, now_s
-            if words := progress_words(step):
-                log.info(words)
+        words, now_s = progress_words(step), loop.time()
+        stage, before, told_s = told.get(step["source"], ("", "", 0.0))
+        is_due = step["stage"] != stage or now_s - told_s >= PROGRESS_LOG_S or step["done"] == step["total"]
+        if words and words != before and is_due:
+            told[step["source"]] = (step["stage"], words, now_s)
+            log.info(words)
 
     with suppress(KnowledgeError):
         try:

@@ -18,6 +18,7 @@ import typer
 
 from bot.cli_errors import reporting_errors, require_standard_streams, standard_input
 from bot.cli_maintenance import add_commands
+from bot.cli_measuring import add_measuring_commands
 from bot.errors import BotError
 from bot.stopping import STOPPING, interrupt_on_sigterm, run_until_stopped, tell
 
@@ -217,9 +218,9 @@ def jobs(
     as_json: AsJson = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many.")] = 20,
 ) -> None:
-    """Show syncs: waiting, running and past ones; `haechi jobs cancel 12` stops one.
+    """Show syncs that wait, run or ended.
 
-    What a stopped sync has finished stays."""
+    `haechi jobs cancel 12` stops one; what it has finished stays."""
     with reporting_errors(debug=_options.debug):
         if action not in (None, "cancel") or (action is None) != (number is None):
             raise typer.BadParameter("use `haechi jobs` or `haechi jobs cancel NUMBER`")
@@ -234,41 +235,6 @@ def jobs(
             print_json(result["jobs"])
         else:
             print_jobs(result["jobs"])
-
-
-@app.command(name="eval")
-def evaluate(
-    file: Annotated[Path, typer.Argument(help="Questions: a TSV file or JSON lines.")],
-    as_json: AsJson = False,
-    top_k: Annotated[int | None, typer.Option("--top-k", min=1, max=1000, help="How many results.")] = None,
-) -> None:
-    """Score search on a file of questions."""
-    with reporting_errors(debug=_options.debug):
-        result = _call("eval", {"file": str(file.absolute()), "top_k": top_k})
-        from bot.cli_output import print_json, print_scores
-
-        if as_json:
-            print_json(result)
-        else:
-            print_scores(result["groups"])
-
-
-@app.command()
-def calibrate(
-    file: Annotated[Path, typer.Argument(help="A TSV file: question, answerable (yes, no, off-topic), source.")],
-    as_json: AsJson = False,
-) -> None:
-    """Measure the gate on your own labelled questions.
-
-    The result is kept in the data folder and decides from then on what is answered and what is refused."""
-    with reporting_errors(debug=_options.debug):
-        result = _call("calibrate", {"file": str(file.absolute())})
-        from bot.cli_output import print_calibrations, print_json
-
-        if as_json:
-            print_json(result)
-        else:
-            print_calibrations(result["kinds"])
 
 
 @app.command()
@@ -296,6 +262,7 @@ def _call_reporting(method: str, params: dict[str, Any]) -> Any:
         return _call(method, params)
 
 
+add_measuring_commands(app, _call_reporting)
 add_commands(app, _call_reporting)
 
 

@@ -29,9 +29,9 @@ def _add_keeping(app: typer.Typer, call: Call) -> None:
         repair: Annotated[bool, typer.Option("--repair/--check-only", help="Mend what differs, or only look.")] = True,
         as_json: AsJson = False,
     ) -> None:
-        """Compare catalog, keywords, vector cache and vectors, and mend what differs.
+        """Compare the parts of the index and mend them.
 
-        Nothing is embedded again."""
+        Catalog, keywords, vector cache and vectors are compared. Nothing is embedded again."""
         result = call("verify", {"repair": repair})
         if as_json:
             _print_json(result)
@@ -48,7 +48,9 @@ def _add_keeping(app: typer.Typer, call: Call) -> None:
         file: Annotated[Path, typer.Argument(help="The file to write; an older one there is replaced.")],
         as_json: AsJson = False,
     ) -> None:
-        """Write everything that cannot be computed again into one file, also while the bot runs."""
+        """Write a backup into one file.
+
+        Also while the bot runs. It holds everything that cannot be computed again."""
         result = call("backup", {"file": str(file.absolute())})
         if as_json:
             _print_json(result)
@@ -59,9 +61,9 @@ def _add_keeping(app: typer.Typer, call: Call) -> None:
     def restore(
         file: Annotated[Path, typer.Argument(help="A file that `haechi backup` wrote.")], as_json: AsJson = False
     ) -> None:
-        """Put a backup in the place of what is there, also while the bot runs.
+        """Put a backup in the place of what is there.
 
-        It is checked first. When anything fails, all stays as it was."""
+        Also while the bot runs. It is checked first; when anything fails, all stays as it was."""
         result = call("restore", {"file": str(file.absolute())})
         if as_json:
             _print_json(result)
@@ -94,7 +96,7 @@ def _add_records(app: typer.Typer, call: Call) -> None:
         person: Annotated[str, typer.Argument(help="PLATFORM:USER_ID, such as slack:U0123456.")],
         as_json: AsJson = False,
     ) -> None:
-        """Erase the questions, answers, votes and posts of one person.
+        """Erase what one person asked, said and voted.
 
         Backups that were taken before still hold them."""
         result = call("erase", {"person": person})

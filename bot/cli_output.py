@@ -182,6 +182,8 @@ def print_status(form: Form) -> None:
         for failed in item["failed"]:
             out.print(Text(f"  failed: {one_line(failed['document'])}: {one_line(failed['reason'])}", style="red"))
     for tool in (*form["tools"], *form["platforms"]):
+        if tool["name"].startswith("source:") and tool["state"] == "ok":
+            continue  # told above
         style = {"ok": "green", "degraded": "yellow"}.get(tool["state"], "red")
         out.print(Text(f"{tool['name']}: {tool['state']}{_since(tool, now)}  {one_line(tool['detail'])}", style=style))
     for name, nightly in form["nightly"].items():
