@@ -14,11 +14,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from datetime import datetime
 
 from knowledge.analysis import analyze
 from knowledge.catalog import Catalog
-from knowledge.error_memory_denials import denied_rows, deny, is_denied
+from knowledge.error_memory_denials import denied_rows, deny, is_denied, plain_cause
 from knowledge.errors import KnowledgeError, NotFound
 from knowledge.index.vector_cache import VectorCache, text_key
 from knowledge.lookup_code import find_definitions
@@ -33,7 +34,16 @@ MAX_TEXT_CHARS = 4000
 MAX_CITED = 12
 STALE_WEIGHT = 0.5
 SIMILAR_AT_LEAST = 0.35
+SAME_CAUSE_AT_LEAST = 0.7  # of two texts by vectors: measured on paraphrases and on other causes of one fault
 _SAME_FAULT, _SAME_CLASS = 2.0, 1.0
+_UNRELATED = (
+    "The parser reads a comma where a number is expected.",
+    "회의실 예약은 하루 전까지 신청한다.",
+    "A disk is full on the build server.",
+    "사용자가 로그아웃한 뒤 토큰이 지워지지 않는다.",
+    "Bananas ripen faster beside apples.",
+    "환율은 매일 아침 아홉 시에 갱신된다.",
+)
 
 
 def hash_of(text: str) -> str:
@@ -57,6 +67,7 @@ class ErrorMemory:
         self._cache = cache
         self._embedder = embedder
         self._clock = clock
+        self._baselines: dict[str, float] = {}  # vector space -> cosine of unrelated texts
 
     # --- keeping --------------------------------------------------------------------------------
 
@@ -68,11 +79,12 @@ class ErrorMemory:
         """
         now = self._clock().isoformat()
         row = _row_of(case)
+        is_rejected = not case.is_correction and self.is_denied(case)
         with self._catalog.transaction() as connection:
             known = connection.execute("SELECT number FROM error_cases WHERE origin = ?", (case.origin,)).fetchone()
             if known is not None:
                 return int(known[0])
-            if not case.is_correction and is_denied(connection, row):
+            if is_rejected or (not case.is_correction and is_denied(connection, row)):
                 return None
             if case.is_correction:
                 connection.execute(
@@ -147,9 +159,20 @@ class ErrorMemory:
         return sorted((one for one in weighed if one is not None), key=_order)[:limit]
 
     def is_denied(self, case: NewCase) -> bool:
-        """Whether people have called the cause of this case wrong for its fault, or for one of its class."""
+        """Whether people have called the cause of this case wrong for its fault, or for one of its class: in the same
+        words, in many of them, or, as far as the embedder can be asked now, in others that mean the same."""
+        row = _row_of(case)
         with self._catalog.reading() as connection:
-            return is_denied(connection, _row_of(case))
+            if is_denied(connection, row):
+                return True
+            rejected = denied_rows(
+                connection,
+                service=str(row["service"]),
+                error_class=str(row["error_class"]),
+                fingerprint=str(row["fingerprint"]),
+            )
+        causes = [plain_cause(one["cause"]) for one in rejected[:MAX_EMBEDDED]]
+        return max(self._alike(plain_cause(str(row["cause"])), causes), default=0.0) >= SAME_CAUSE_AT_LEAST
 
     def wrong_causes(
         self, *, service: str, error_class: str, fingerprint: str, scope: Scope, limit: int = 3
@@ -179,8 +202,7 @@ class ErrorMemory:
         case = self._judged(one.case)
         if not case.is_stale:
             return replace(one, case=case)
-        base = {"same": _SAME_FAULT, "class": _SAME_CLASS, "similar": 0.0}[one.match]
-        score = base + (one.score - base) * STALE_WEIGHT
+        score = one.score * STALE_WEIGHT
         return None if one.match == "similar" and score < SIMILAR_AT_LEAST else replace(one, case=case, score=score)
 
     def _judged(self, case: ErrorCase) -> ErrorCase:
@@ -203,15 +225,16 @@ class ErrorMemory:
     def _likeness(self, text: str, cases: Sequence[ErrorCase]) -> list[float]:
         """How alike a text and each case are, 0 to 1: the better of shared telling words and of vectors."""
         texts = [_search_text(case) for case in cases]
-        by_words = _shared_words(text, texts)
+        by_vectors = self._alike(text, texts)
+        return [max(one, other) for one, other in zip(_shared_words(text, texts), by_vectors, strict=True)]
+
+    def _alike(self, text: str, texts: Sequence[str]) -> list[float]:
+        """How near vectors lie, from 0, as near as unrelated texts do, to 1; all 0 where none can be had now."""
         try:
             embedder = self._embedder()
-            if embedder is None or not texts:
-                return by_words
-            by_vectors = self._by_vectors(embedder, text, texts)
+            return self._by_vectors(embedder, text, texts) if embedder is not None and texts else [0.0] * len(texts)
         except KnowledgeError:
-            return by_words
-        return [max(one, other) for one, other in zip(by_words, by_vectors, strict=True)]
+            return [0.0] * len(texts)
 
     def _by_vectors(self, embedder: Embedder, text: str, texts: Sequence[str]) -> list[float]:
         space = embedder.space.key
@@ -223,9 +246,17 @@ class ErrorMemory:
             fresh = dict(zip(now, embedder.embed_passages(list(now.values())), strict=True))
             self._cache.put(space, fresh)
             known = {**known, **fresh}
-        query = embedder.embed_queries([text])[0]
-        # cosines of unrelated texts lie high for most models: only what stands out from 0.8 on counts
-        return [max(0.0, (float(query @ known[key]) - 0.8) / 0.2) if key in known else 0.0 for key in keys]
+        query, base = embedder.embed_passages([text])[0], self._baseline(embedder)
+        return [max(0.0, (float(query @ known[key]) - base) / (1 - base)) if key in known else 0.0 for key in keys]
+
+    def _baseline(self, embedder: Embedder) -> float:
+        """The cosine that unrelated texts have in the space of this embedder: 0.1 in one, 0.8 in another."""
+        space = embedder.space.key
+        if space not in self._baselines:
+            vectors = embedder.embed_passages(_UNRELATED)
+            cosines = [float(one @ other) for one, other in combinations(vectors, 2)]
+            self._baselines[space] = min(0.95, max(0.0, sum(cosines) / len(cosines)))
+        return self._baselines[space]
 
 
 def _row_of(case: NewCase) -> dict[str, object]:

@@ -8,10 +8,12 @@ import re
 import sqlite3
 from collections.abc import Iterable
 
-from knowledge.analysis import analyze
+from knowledge.analysis import analyze, analyze_query
 
 ALIKE_SHARE = 0.6  # of the telling words of the shorter one
 MIN_WORDS = 2  # fewer tell nothing
+_STEM = 5  # letters
+_EMPTY = frozenset(("no", "not", "when", "after", "all", "becaus", "sinc", "have", "be", "out", "run", "is"))
 MAX_COMPARED = 500  # of one service and fault, the latest
 
 
@@ -55,19 +57,32 @@ def denied_rows(
     ).fetchall()
 
 
+def plain_cause(cause: str) -> str:
+    """The cause without the numbers of its evidence."""
+    return re.sub(r"\s*\[\d+\]", "", cause).strip()
+
+
 def cause_hash(cause: str) -> str:
     """Equal for causes that differ in markers, punctuation and blanks only."""
-    plain = re.sub(r"\[\d+\]", "", cause).casefold()
-    return hashlib.sha256(re.sub(r"[\W_]+", " ", plain).strip().encode()).hexdigest()[:32]
+    words = re.sub(r"[\W_]+", " ", plain_cause(cause).casefold())
+    return hashlib.sha256(words.strip().encode()).hexdigest()[:32]
 
 
 def _are_alike(one: str, other: str, names: Iterable[str], other_names: Iterable[str]) -> bool:
     """Whether two causes of a fault say the same. The names of the fault itself stand in every one of its causes, so
     they tell nothing."""
     common = {word for name in (*names, *other_names) for word in analyze(name)}
-    first, second = (set(analyze(re.sub(r"\[\d+\]", "", text))) - common for text in (one, other))
-    smaller = min(len(first), len(second))
-    return smaller >= MIN_WORDS and len(first & second) >= ALIKE_SHARE * smaller
+    first, second = (set(analyze_query(plain_cause(text))) - common - _EMPTY for text in (one, other))
+    smaller, larger = sorted((first, second), key=len)
+    if len(smaller) < MIN_WORDS:
+        return False
+    shared = sum(any(_is_same_word(word, known) for known in larger) for word in smaller)
+    return shared >= ALIKE_SHARE * len(smaller)
+
+
+def _is_same_word(one: str, other: str) -> bool:
+    """Whether two stems are of one word: "succe" and "succeed"."""
+    return one == other or (min(len(one), len(other)) >= _STEM and one[:_STEM] == other[:_STEM])
 
 
 def _names(row: sqlite3.Row | dict[str, object]) -> list[str]:

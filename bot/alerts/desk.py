@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -126,7 +127,7 @@ class AlertDesk:
             analysed, case = without_cause(analysed), None
         earlier = await self._link_to(fault.earlier, platform)
         reply = render(alert, analysed, fault, language=language, link=self._link, earlier=earlier)
-        reply = self._readable(reply, fault.thread)
+        reply = self._readable(replace(reply, markdown=mask(reply.markdown)), fault.thread)
         ready = Ready(reply=reply, background=background_of(alert, analysed), case=case)
         await self._store.in_thread(self._faults.prepared, fault, ready)
         return reply
@@ -141,13 +142,17 @@ class AlertDesk:
     async def keep_counts_shown(self, platforms: Mapping[str, ChatPlatform]) -> None:
         """Brings counts in analyses up to date at a bounded rate, and the memory at once, until it is cancelled."""
         while True:
-            await self._keeper.learn(platforms)
             self._woken.clear()
+            await self._keeper.learn(platforms)
             with suppress(TimeoutError):
                 async with asyncio.timeout(EDIT_EVERY_S):
                     await self._woken.wait()
                     continue
             await self.show_counts(platforms)
+
+    async def learn(self, platforms: Mapping[str, ChatPlatform]) -> None:
+        """See CaseKeeper.learn."""
+        await self._keeper.learn(platforms)
 
     def wake(self) -> None:
         """Tells that somebody said something about an analysis."""

@@ -3,92 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from types import SimpleNamespace
 
 import pytest
 
-from bot.alerts.alert import Alert, Thrown, Trace, TraceFrame
 from bot.alerts.cases import origin_of
-from bot.alerts.desk import AlertDesk
-from bot.alerts.fingerprint import fingerprint
-from bot.alerts.services import Service, Services
-from bot.alerts.store import FaultStore, Limits
-from bot.channels import ChannelPolicy, Channels
-from bot.compose_alerts import assemble_desk
-from bot.store import Store
-from bot.types import Author, ThreadRef
+from bot.alerts.store import Limits
+from bot.types import ThreadRef
 from knowledge.types import Scope
 from tests.fakes.chat_model import FakeChatModel, FakeReply
-from tests.fakes.chat_platform import FakePlatform
-from tests.unit.bot.company import open_company, write_company
-from tests.unit.bot.times import Clock, counting_ids
-
-BOT = Author(id="hook", display_name="alertmanager", is_bot=True)
-CHANGE = """--- a/payments.py
-+++ b/payments.py
-@@ -9,3 +9,3 @@
-         for attempt in range(max_attempts):
--            if payment.charge():
-+            if payment is not None and payment.charge():
-                 return attempt + 1
-"""
-
-
-def finding(cause: str, diff: str | None = None) -> str:
-    fix = {"evidence": 1, "diff": diff} if diff else None
-    return json.dumps({"summary": cause, "cause": cause, "fix": fix, "confidence": "medium", "next_steps": []})
-
-
-NO_TOOL = json.dumps({"tool": "none", "argument": ""})
-CAUSE = "`retry_declined` raises PaymentDeclined when no attempt succeeds [1]."
+from tests.unit.bot.alerts.desk_world import BOT, CAUSE, CHANGE, NO_TOOL, alert, build, finding, open_world
+from tests.unit.bot.company import open_company
 
 
 @pytest.fixture
 def world(tmp_path):
-    write_company(tmp_path)
-    clock = Clock()
-    store = Store.open(tmp_path / "bot.sqlite3", clock=clock)
-    with open_company(tmp_path, clock=clock) as knowledge:
-        knowledge.sync()
-        yield SimpleNamespace(
-            clock=clock, store=store, knowledge=knowledge, platform=FakePlatform(new_id=counting_ids())
-        )
-    store.close()
-
-
-def build(world, *, model=None, scope=None, limits=None, service=None) -> AlertDesk:
-    policy = ChannelPolicy(scope=scope or Scope.everything(), language="en")
-    desk = assemble_desk(
-        faults=FaultStore(world.store, clock=world.clock, limits=limits or Limits()),
-        store=world.store,
-        library=world.knowledge,
-        services=Services([service or Service(name="pay", repositories=("shop",))]),
-        channels=Channels(default=policy, direct=policy),
-        model=lambda: model,
-        link=lambda locator, chunk_id: None,
-        readable=lambda reply, thread: reply,
-        clock=world.clock,
-    )
-    desk.threads.platforms = {world.platform.name: world.platform}
-    return desk
-
-
-def alert(world, *, symbol="retry_declined", message="card declined", status="firing") -> Alert:
-    frame = TraceFrame(file="app/payments.py", line=10, symbol=symbol, in_app=True)
-    trace = Trace(
-        language="python",
-        thrown=(Thrown(error_class="PaymentDeclined", message=message, frames=(frame,)),),
-        is_truncated=False,
-    )
-    key, sequence = fingerprint(
-        service="pay", traces=[trace], error_class="PaymentDeclined", message=message, title="PaymentDeclined"
-    )
-    return Alert(
-        format="trace", service="pay", environment=None, severity="error", status=status, title="PaymentDeclined",
-        error_class="PaymentDeclined", message=message, traces=(trace,), fingerprint=key, sequence=sequence,
-        is_truncated=False, raw=f"PaymentDeclined: {message}", posted_at=world.clock(),
-    )  # fmt: skip
+    with open_world(tmp_path) as opened:
+        yield opened
 
 
 async def post(world, text="alert") -> ThreadRef:
