@@ -29,7 +29,7 @@ from bot.platforms.mattermost_messages import (
     post_of,
 )
 from bot.platforms.mattermost_posting import POST_LIMIT_CHARS, Conditions, Replies
-from bot.platforms.mattermost_rest import MattermostRest
+from bot.platforms.mattermost_rest import MattermostRest, reach
 from bot.platforms.mattermost_roots import Roots
 from bot.platforms.mattermost_socket import Event, MattermostSocket, Missed, Timing, probe
 from bot.platforms.mattermost_votes import Votes
@@ -321,8 +321,9 @@ class MattermostPlatform:
             has_command_token=bool(options.command_tokens), teams=options.teams,
         )  # fmt: skip
         doctor = MattermostDoctor(
-            self.rest, wiring, probe=lambda: probe(options.url, options.token, ca_file=options.ca_file)
-        )
+            self.rest, wiring, probe=lambda: probe(options.url, options.token, ca_file=options.ca_file),
+            reach=lambda address: reach(address, timeout_s=options.request_timeout_s),
+        )  # fmt: skip
         return await doctor.examine(channel_ids)
 
     # --- towards bot.http.mattermost ------------------------------------------------------------

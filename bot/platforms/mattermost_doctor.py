@@ -30,12 +30,17 @@ class Wiring:
 
 
 class MattermostDoctor:
-    """`probe` opens a websocket and waits for the server's greeting; it raises PlatformError."""
+    """`probe` opens a websocket and waits for the server's greeting, `reach` asks whether the bot answers at an
+    address; both raise PlatformError."""
 
-    def __init__(self, rest: MattermostRest, wiring: Wiring, *, probe: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, rest: MattermostRest, wiring: Wiring, *, probe: Callable[[], Awaitable[None]],
+        reach: Callable[[str], Awaitable[None]],
+    ) -> None:  # fmt: skip
         self._rest = rest
         self._wiring = wiring
         self._probe = probe
+        self._reach = reach
 
     async def examine(self, channel_ids: Sequence[str]) -> list[Diagnosis]:
         """All findings; what needs the token is left out when it does not hold."""
@@ -140,11 +145,13 @@ class MattermostDoctor:
     async def _commands(self, teams: Sequence[Json]) -> Diagnosis:
         """Has the server carry out `/haechi ping`: it has to reach the bot, and the token has to be right."""
         name = "mattermost slash command"
-        if not self._wiring.has_command_token or self._wiring.callback_url is None:
+        if self._wiring.callback_url is None:
             return _good(
                 name, "not set up: set mattermost.callback_url and mattermost.command_token_env for slash commands;"
                 " buttons under answers need callback_url",
             )  # fmt: skip
+        if not self._wiring.has_command_token:
+            return await self._buttons(self._wiring.callback_url)
         for team in teams:
             channels = await self._rest.my_channels(str(team["id"]))
             inside = [c for c in channels if c.get("team_id") == team["id"] and not c.get("delete_at")]
@@ -159,6 +166,18 @@ class MattermostDoctor:
             if PONG not in str(said.get("text", "")):
                 return _bad(name, f"/{self._wiring.command} is answered by something else", _REGISTER)
         return _good(name, f"/{self._wiring.command} reaches the bot")
+
+    async def _buttons(self, callback_url: str) -> Diagnosis:
+        """Without a command nothing can have the server call; whether the bot is there at all can be seen from here."""
+        name = "mattermost buttons"
+        try:
+            await self._reach(f"{callback_url}/mattermost/button")
+        except PlatformError as error:
+            return _bad(name, str(error), _UNREACHABLE)
+        return _good(
+            name, f"{callback_url} is the bot, seen from here; set mattermost.command_token_env for slash commands,"
+            " which also shows whether the Mattermost server reaches it",
+        )  # fmt: skip
 
     def _unheard(self, name: str, team: str, error: Refused) -> Diagnosis:
         if error.status == 404:
@@ -176,8 +195,9 @@ _REGISTER = (
 )
 _UNREACHABLE = (
     "The Mattermost server must reach mattermost.callback_url while `haechi run` runs: check the address from that"
-    " machine and the command's token, and add the host to ServiceSettings.AllowedUntrustedInternalConnections (System"
-    " Console > Developer) when it lies in the own network."
+    " machine, the command's request URL (CALLBACK_URL/mattermost/command), its method (POST) and its token, and add"
+    " the host to ServiceSettings.AllowedUntrustedInternalConnections (System Console > Developer) when it lies in the"
+    " own network."
 )
 
 

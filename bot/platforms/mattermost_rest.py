@@ -273,3 +273,17 @@ def _objects(value: Any) -> list[Json]:
     if not isinstance(value, list):
         raise Unreachable("Mattermost answered with something else than a list; check mattermost.url.")
     return [item for item in value if isinstance(item, dict)]
+
+
+async def reach(address: str, *, timeout_s: float) -> None:
+    """Returns when the bot's own route answers there, to a body that it must refuse. Raises PlatformError."""
+
+    def ask() -> requests.Response:
+        return requests.post(address, data=b"null", timeout=(CONNECT_TIMEOUT_S, timeout_s), allow_redirects=False)
+
+    try:
+        answer = await asyncio.to_thread(ask)
+    except requests.RequestException as error:
+        raise Unreachable(f"Nothing answers at {address} ({type(error).__name__}).") from error
+    if answer.status_code != 400 or "not an object" not in answer.text:
+        raise Unreachable(f"Something else than the bot answers at {address} (status {answer.status_code}).")

@@ -90,6 +90,8 @@ class SlackPlatform:
         timing = options.timing
         self._options = options
         self._monotonic = monotonic
+        self._clock = clock
+        self._ahead = timedelta()  # of this machine's clock
         self._identity: Identity | None = None
         self._app_token = options.app_token
         self._api = SlackApi(
@@ -103,7 +105,7 @@ class SlackPlatform:
         )
         self._answers = CommandAnswers(self._api, state, clock=clock)
         self._reading = SlackReading(
-            self._api, state, clock=clock, max_age_s=options.catch_up_age.total_seconds(),
+            self._api, state, clock=self._slack_now, max_age_s=options.catch_up_age.total_seconds(),
             max_messages=options.catch_up_messages,
         )  # fmt: skip
         self._intake = SlackIntake(
@@ -249,7 +251,9 @@ class SlackPlatform:
 
     async def diagnose(self, channel_ids: Sequence[str]) -> Sequence[Diagnosis]:
         try:
-            return await diagnose_slack(self._api, self._options.app_token, channel_ids, mode=self._options.mode)
+            return await diagnose_slack(
+                self._api, self._options.app_token, channel_ids, mode=self._options.mode, now=self._clock()
+            )
         finally:
             if self._intake.receive is None:
                 await self._api.close()
@@ -275,7 +279,13 @@ class SlackPlatform:
                 raise
             log.info("slack.token_read_again", token="bot_token")
             self._identity = await self._api.identify(patience="never")
+        told_at = self._identity.told_at
+        self._ahead = self._clock() - told_at if told_at is not None else timedelta()
         return self._identity
+
+    def _slack_now(self) -> datetime:
+        """The time by Slack's clock, in which its messages are dated: this machine's may be wrong."""
+        return self._clock() - self._ahead
 
     async def _token_now(self, name: str) -> SecretStr | None:
         return await asyncio.to_thread(self._options.token_now, name) if self._options.token_now else None

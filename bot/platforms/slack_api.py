@@ -6,6 +6,8 @@ import logging
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -50,6 +52,7 @@ class Identity:
     team: str
     user: str
     scopes: frozenset[str]
+    told_at: datetime | None = None  # by Slack's own clock
 
 
 class SlackApi:
@@ -95,6 +98,7 @@ class SlackApi:
             team=str(answer.get("team") or ""),
             user=str(answer.get("user") or ""),
             scopes=frozenset(scope.strip() for scope in str(granted).split(",") if scope.strip()),
+            told_at=_date_of(answer.headers),
         )
 
     async def open_socket(self, app_token: SecretStr) -> str:
@@ -203,6 +207,15 @@ class _ShortWaits(AsyncRateLimitErrorRetryHandler):
             return False
         told = next((value for name, value in response.headers.items() if name.lower() == "retry-after"), ["1"])
         return bool(told) and told[0].isdecimal() and int(told[0]) <= LONGEST_WAIT_S
+
+
+def _date_of(headers: Mapping[str, Any]) -> datetime | None:
+    """The moment at which an answer was made, as its header says."""
+    told = next((value for name, value in headers.items() if name.lower() == "date"), None)
+    try:
+        return parsedate_to_datetime(str(told)).astimezone(UTC)
+    except ValueError:
+        return None
 
 
 def tls_of(ca_file: Path | None) -> ssl.SSLContext | None:

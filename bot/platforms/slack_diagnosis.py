@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import SecretStr
@@ -45,9 +46,14 @@ _EVENT_SCOPES = (
 )
 
 
+HTTP_SKEW = timedelta(minutes=4)  # Slack's requests may be five minutes old
+SOCKET_SKEW = timedelta(minutes=30)
+
+
 async def diagnose_slack(
-    api: SlackApi, app_token: SecretStr | None, channel_ids: Sequence[str], *, mode: Literal["socket", "http"]
-) -> list[Diagnosis]:
+    api: SlackApi, app_token: SecretStr | None, channel_ids: Sequence[str], *, mode: Literal["socket", "http"],
+    now: datetime,
+) -> list[Diagnosis]:  # fmt: skip
     """One line for each thing that can be asked; nothing is raised."""
     try:
         identity = await api.identify(patience="never")
@@ -56,7 +62,7 @@ async def diagnose_slack(
         if not isinstance(error, AuthError):
             remedy = "check the network, the proxy and slack.api_url"
         return [Diagnosis(name="slack token", ok=False, detail=str(error), remedy=remedy)]
-    lines = [_bot_token(identity), _scopes(identity)]
+    lines = [_bot_token(identity), *_clock(identity, now, mode), _scopes(identity)]
     lines.append(await _socket(api, app_token) if mode == "socket" else _http())
     lines += [_events(identity), _command(identity)]
     for channel_id in channel_ids:
@@ -74,6 +80,23 @@ def _bot_token(identity: Identity) -> Diagnosis:
         detail=f"belongs to a person, {who}",
         remedy="set slack.bot_token to the Bot User OAuth Token (xoxb-...), not a user token (xoxp-...)",
     )
+
+
+def _clock(identity: Identity, now: datetime, mode: Literal["socket", "http"]) -> list[Diagnosis]:
+    """Nothing where Slack does not tell its time."""
+    if identity.told_at is None:
+        return []
+    off = abs((now - identity.told_at).total_seconds())
+    most = HTTP_SKEW if mode == "http" else SOCKET_SKEW
+    if off <= most.total_seconds():
+        return [Diagnosis(name="slack clock", ok=True, detail="agrees with Slack's")]
+    harm = "Slack's requests count as too old" if mode == "http" else "what is missed while away cannot be found again"
+    return [
+        Diagnosis(
+            name="slack clock", ok=False, detail=f"{off / 60:.0f} minutes from Slack's: {harm}",
+            remedy="set this machine's clock, best by NTP",
+        )
+    ]  # fmt: skip
 
 
 def _scopes(identity: Identity) -> Diagnosis:

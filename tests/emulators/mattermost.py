@@ -226,7 +226,9 @@ class MattermostEmulator:
         headers = {"Authorization": f"Token {row['token']}", "Accept": "application/json", "User-Agent": "Mattermost-Bot/1.1"}  # fmt: skip
         failed = Refusal(500, "api.command.execute_command.failed.app_error", f"Command with a trigger of '{row['trigger']}' failed.")  # fmt: skip
         try:
-            async with aiohttp.ClientSession() as session, session.post(row["url"], data=form, headers=headers) as response:  # fmt: skip
+            how = {"params": form} if row["method"] == "G" else {"data": form}
+            method = "GET" if row["method"] == "G" else "POST"
+            async with aiohttp.ClientSession() as session, session.request(method, row["url"], headers=headers, **how) as response:  # fmt: skip
                 if response.status != 200:
                     raise failed
                 return self.state.command_answer(user, body["channel_id"], await response.json())

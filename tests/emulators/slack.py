@@ -19,6 +19,7 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any, Self
 
 from aiohttp import web
@@ -268,7 +269,11 @@ class SlackEmulator:
             body = {"ok": False, "error": refusal.error, **refusal.more}
         if failure is not None:
             return self._failed(request, failure)
-        return web.json_response(body, headers={"X-OAuth-Scopes": ",".join(sorted(self.workspace.scopes))})
+        headers = {
+            "X-OAuth-Scopes": ",".join(sorted(self.workspace.scopes)),
+            "Date": formatdate(self.clock(), usegmt=True),
+        }
+        return web.json_response(body, headers=headers)
 
     def _carry_out(self, method: str, args: Json, token: str) -> Json:
         if not token:

@@ -15,7 +15,8 @@ from starlette.applications import Starlette
 
 from bot.errors import StoreError
 from bot.http.mattermost import mattermost_routes
-from tests.unit.bot.platforms.mattermost_bench import Bench, bench, until
+from tests.emulators.memory_state import MemoryState
+from tests.unit.bot.platforms.mattermost_bench import Bench, adapter, bench, until
 
 
 class Shifting:
@@ -298,6 +299,37 @@ async def test_doctor_tells_a_callback_that_the_server_cannot_reach_and_a_token_
         ok, words = (await findings(b))["slash command"]
         assert not ok
         assert "AllowedUntrustedInternalConnections" in words
+
+
+@pytest.mark.parametrize(
+    ("omitted", "finding", "remedy"),
+    [
+        (lambda b: b.server.state.team_members.discard(b.server.state.bot), "teams", "Invite the bot account"),
+        (lambda b: b.server.state.commands["haechi"].update(method="G"), "slash command", "POST"),
+        (lambda b: b.server.state.commands.clear(), "slash command", "Integrations > Slash Commands"),
+        (lambda b: b.server.state.channels[b.server.state.town].members.discard(b.server.state.bot),
+         "channel", "/invite"),
+        (lambda b: setattr(b.server.state.channels[b.server.state.town], "delete_at", 1), "channel", "unarchive"),
+        (lambda b: b.server.config.update(PostEditTimeLimit="0"), "edits", "PostEditTimeLimit"),
+        (lambda b: setattr(b.server.state.users[b.server.state.bot], "is_bot", False), "account", "bot account"),
+    ],
+)  # fmt: skip
+async def test_doctor_names_every_step_of_the_guide_that_was_left_out(omitted, finding, remedy):
+    async with wired() as b:
+        omitted(b)
+        wrong = {name: words for name, (ok, words) in (await findings(b, b.server.state.town)).items() if not ok}
+        (words,) = (words for name, words in wrong.items() if name.startswith(finding))
+        assert remedy in words
+
+
+async def test_doctor_asks_the_bot_itself_where_only_buttons_are_set_up():
+    async with wired() as b:
+        for address, ok in ((b.address, True), ("http://127.0.0.1:9", False), (b.server.url, False)):
+            platform = adapter(b.server, MemoryState(), callback_url=address)
+            found = {item.name: item for item in await platform.diagnose([])}
+            assert found["mattermost buttons"].ok is ok
+            assert ok or "callback_url" in found["mattermost buttons"].remedy
+            await platform.close()
 
 
 async def test_doctor_tells_a_token_that_is_refused_and_an_account_of_a_person():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -24,8 +24,10 @@ async def server():
         yield server
 
 
-async def told(server, channels=(), **options):
-    platform = SlackPlatform(slack_options(server, **options), state=MemoryState(), clock=lambda: datetime.now(UTC))
+async def told(server, channels=(), *, clock_ahead=timedelta(), **options):
+    platform = SlackPlatform(
+        slack_options(server, **options), state=MemoryState(), clock=lambda: datetime.now(UTC) + clock_ahead
+    )
     return {line.name: line for line in await platform.diagnose(channels)}
 
 
@@ -34,6 +36,7 @@ async def test_all_is_well(server):
     assert all(line.ok and not line.remedy for line in lines.values())
     assert set(lines) == {
         "slack token",
+        "slack clock",
         "slack scopes",
         "slack socket mode",
         "slack events",
@@ -50,6 +53,37 @@ async def test_a_missing_scope_is_named_with_what_does_not_work_without_it(serve
     assert "reinstall" in lines["slack scopes"].remedy
     assert "groups:history" in lines["slack events"].detail
     assert "/haechi" in lines["slack command"].remedy
+
+
+@pytest.mark.parametrize("scope", sorted(SCOPES))
+async def test_every_scope_that_is_left_out_is_named_with_its_remedy(server, scope):
+    server.workspace.scopes -= {scope}
+    wrong = {name: line for name, line in (await told(server, ["C1"])).items() if not line.ok}
+    assert scope in wrong["slack scopes"].detail
+    assert SCOPES[scope] in wrong["slack scopes"].detail
+    assert f"add {scope} under OAuth & Permissions" in wrong["slack scopes"].remedy
+
+
+@pytest.mark.parametrize(
+    ("minutes", "mode", "ok"), [(0, "http", True), (6, "http", False), (-6, "http", False), (6, "socket", True), (45, "socket", False)]
+)  # fmt: skip
+async def test_a_clock_that_is_wrong_is_told_where_it_does_harm(server, minutes, mode, ok):
+    lines = await told(server, mode=mode, clock_ahead=timedelta(minutes=minutes))
+    assert lines["slack clock"].ok is ok
+    assert ok or "NTP" in lines["slack clock"].remedy
+
+
+async def test_an_app_token_without_its_scope_is_told(server):
+    server.fail("apps.connections.open", Failure(error="missing_scope"))
+    line = (await told(server))["slack socket mode"]
+    assert not line.ok
+    assert "connections:write" in line.remedy
+
+
+async def test_swapped_tokens_are_told(server):
+    lines = await told(server, bot_token=SecretStr(APP_TOKEN), app_token=SecretStr(BOT_TOKEN))
+    assert not lines["slack token"].ok
+    assert "xoxb-" in lines["slack token"].remedy
 
 
 async def test_a_wrong_bot_token_is_the_only_line(server):

@@ -210,3 +210,20 @@ async def test_a_gap_in_the_connection_is_caught_up_too(server, state, hands):
         server.chaos = lambda method: None
         server.sockets.lossy = False
         await bench.until(lambda: "둘" in {m.text for m in bench.posted})
+
+
+@pytest.mark.parametrize("minutes", [45, -45])
+async def test_what_was_missed_is_found_although_the_clock_of_this_machine_is_wrong(server, state, hands, minutes):
+    def wrong() -> datetime:
+        return hands.moment() + timedelta(minutes=minutes)
+
+    async with listening(server, state=state, clock=wrong) as bench:
+        await bench.ask("연차는?")
+        await server.sockets.settled()
+    server.sockets.lossy = True
+    hands.now += 60
+    await server.say("C1", "U1", f"{MENTION} 놓친 질문")
+    server.sockets.lossy = False
+    hands.now += HOUR
+    async with listening(server, state=state, clock=wrong) as bench:
+        await bench.until(lambda: any(m.text == "놓친 질문" for m in bench.posted))
