@@ -20,7 +20,7 @@ from knowledge.errors import SourceEmpty, TransientError
 from knowledge.index.collections import collection_name
 from knowledge.index.reconcile import remove_unused_vectors
 from knowledge.index.spaces import EmbedderShelf
-from knowledge.ingest_embed import VectorFiller
+from knowledge.ingest_embed import Filled, VectorFiller
 from knowledge.ingest_generation import (
     finish_generation,
     generations_to_write,
@@ -29,6 +29,7 @@ from knowledge.ingest_generation import (
 )
 from knowledge.ingest_looks import read_looks, record_looks
 from knowledge.ingest_moves import carry_moves
+from knowledge.ingest_overlap import EarlyEmbedding, begin_early
 from knowledge.ingest_parts import complete_parts, discover, record_parts, record_skipped
 from knowledge.ingest_plan import SyncPlan, lost_most, make_plan
 from knowledge.ingest_prepare import log_failure
@@ -104,16 +105,18 @@ class SourceSync:
         plan = plan if force else self._carry_moves(plan, discovery, outcome)
         self._delete_gone(plan, outcome, moved=False)
         self._keep_revisions(plan, discovery)
-        self._read(plan, discovery.revision, outcome)
-        complete = not self._should_stop()
-        if complete:
-            self._delete_gone(plan, outcome, moved=True)
-            self._record_complete(
-                self._without_gaps(generations, known, discovery), generations, plan, discovery, outcome
-            )
-        self._name_problems(discovery, outcome)
-        self._remove_vectors(generations, outcome, at_least=1)
-        self._embed(generations, outcome)
+        tools, items = self._tools, len(plan.to_read)
+        with begin_early(generations, tools.filler, tools.shelf, items=items, should_stop=self._should_stop) as early:
+            self._read(plan, discovery.revision, outcome)
+            early.end_growth()
+            complete = not self._should_stop()
+            if complete:
+                self._delete_gone(plan, outcome, moved=True)
+                sound = self._without_gaps(generations, known, discovery)
+                self._record_complete(sound, generations, plan, discovery, outcome)
+            self._name_problems(discovery, outcome)
+            self._remove_vectors(generations, outcome, at_least=1)
+            self._embed(generations, outcome, early)
         self._finish(generations, outcome)
         return self._report(plan, outcome, started, stopped=self._should_stop())
 
@@ -289,12 +292,17 @@ class SourceSync:
         except TransientError as error:
             outcome.problems.append(str(error))
 
-    def _embed(self, generations: Sequence[Generation], outcome: _Outcome) -> None:
+    def _embed(self, generations: Sequence[Generation], outcome: _Outcome, early: EarlyEmbedding) -> None:
+        _note_filled(outcome, early.finish(self._catalog, self._report_embedding))
         for generation in generations:
             for recorded in generation.spaces:
                 if self._should_stop():
                     return
-                if recorded.space is None or not self._catalog.pending_count(generation.id, recorded.embedder):
+                if (
+                    recorded.space is None
+                    or early.key == (generation.id, recorded.embedder)
+                    or not self._catalog.pending_count(generation.id, recorded.embedder)
+                ):
                     continue
                 space, _ = self._tools.shelf.space_of(recorded.embedder)
                 if space != recorded.space:
@@ -306,9 +314,7 @@ class SourceSync:
                     should_stop=self._should_stop,
                     progress=partial(self._report_embedding, recorded.embedder),
                 )
-                outcome.embedded += filled.embedded
-                if filled.problem is not None:
-                    outcome.problems.append(filled.problem)
+                _note_filled(outcome, filled)
 
     def _finish(self, generations: Sequence[Generation], outcome: _Outcome) -> None:
         """Lets a complete generation take over, and removes what nobody needs any more."""
@@ -358,6 +364,12 @@ class SourceSync:
 
     def _report_progress(self, stage: Stage, done: int, total: int | None, detail: str = "") -> None:
         self._progress(Progress(source=self._config.name, stage=stage, done=done, total=total, detail=detail))
+
+
+def _note_filled(outcome: _Outcome, filled: Filled) -> None:
+    outcome.embedded += filled.embedded
+    if filled.problem is not None:
+        outcome.problems.append(filled.problem)
 
 
 def _document_report(prepared: PreparedDocument, plan: SyncPlan) -> DocumentReport:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from knowledge.types import VectorSpace
 from knowledge.workers import Inline, WorkerCrashed, WorkerPool, embed, runs_in_process, start_embedding
 
 PAGE = 512
+EARLY_PAGE = 128  # as many are taken at least while more is read, so that batches stay full
 TEXTS_PER_TASK = 16
 STORED_AT_ONCE = 128
 INLINE_TEXTS = 24  # fewer are embedded here and now: starting processes would take longer
@@ -43,6 +45,14 @@ class _Work:
     ready: list[tuple[int, str, Vectors]] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     embedded: int = 0
+
+
+class Growth(Protocol):
+    """Whether more texts may still come."""
+
+    def may_continue(self) -> bool: ...
+
+    def wait(self) -> None: ...
 
 
 class VectorFiller:
@@ -75,16 +85,21 @@ class VectorFiller:
         *,
         should_stop: Callable[[], bool],
         progress: Callable[[int, int], None],
+        growth: Growth | None = None,
     ) -> Filled:
-        """Embeds what is pending in one space. A tool that fails ends it: what is left stays pending."""
+        """Embeds what is pending in one space. A tool that fails ends it: what is left stays pending.
+
+        While `growth` may continue, more is awaited, and full pages only are taken.
+        """
         space = recorded.space
         total = self._catalog.pending_count(generation.id, recorded.embedder)
-        if space is None or total == 0:
+        if space is None or (total == 0 and growth is None):
             return Filled()
         work = _Work(collection=collection_name(self._catalog.installation, generation.source, space.key))
-        runner = self._runner(recorded.embedder, embedder, total)
+        runner = self._runner(recorded.embedder, embedder, total if growth is None else INLINE_TEXTS + 1)
+        tasks = self._tasks(work, generation, recorded, space, growth, should_stop)
         try:
-            self._run(runner, work, generation, recorded, space, total, should_stop=should_stop, progress=progress)
+            self._run(runner, tasks, work, generation, recorded, total, should_stop=should_stop, progress=progress)
             if work.rejected and not should_stop():
                 self._one_by_one(runner, work, generation, recorded, space, should_stop=should_stop)
             problem = None
@@ -96,8 +111,12 @@ class VectorFiller:
             runner.close()
         return Filled(embedded=work.embedded, problem=problem)
 
+    def uses_workers(self, embedder: str) -> bool:
+        """Whether the embedder of that name computes in processes beside this one."""
+        return self._in_workers and runs_in_process(embedder)
+
     def _runner(self, name: str, embedder: Embedder, total: int) -> Runner:
-        if self._in_workers and runs_in_process(name) and total > INLINE_TEXTS:
+        if self.uses_workers(name) and total > INLINE_TEXTS:
             return WorkerPool(
                 embed, workers=self._workers, initializer=start_embedding, initargs=(name, self._ollama_url)
             )
@@ -106,16 +125,17 @@ class VectorFiller:
     def _run(
         self,
         runner: Runner,
+        tasks: Iterator[Texts],
         work: _Work,
         generation: Generation,
         recorded: RecordedSpace,
-        space: VectorSpace,
         total: int,
         *,
         should_stop: Callable[[], bool],
         progress: Callable[[int, int], None],
     ) -> None:
-        tasks = self._tasks(work, generation, recorded, space)
+        space = recorded.space
+        assert space is not None  # `fill` looks
         for texts, result in runner.run(tasks, should_stop=should_stop):
             if isinstance(result, BadInput | WorkerCrashed):
                 work.rejected.extend(texts)
@@ -129,11 +149,24 @@ class VectorFiller:
         self._store(work, generation, recorded, at_least=1)
 
     def _tasks(
-        self, work: _Work, generation: Generation, recorded: RecordedSpace, space: VectorSpace
+        self,
+        work: _Work,
+        generation: Generation,
+        recorded: RecordedSpace,
+        space: VectorSpace,
+        growth: Growth | None,
+        should_stop: Callable[[], bool],
     ) -> Iterator[Texts]:
         """Texts that must be embedded; what the cache holds is stored on the way."""
         after = -1
-        while page := self._catalog.pending_chunks(generation.id, recorded.embedder, after=after, limit=PAGE):
+        while True:
+            may_grow = growth is not None and growth.may_continue()  # asked first: what comes later is seen later
+            page = self._catalog.pending_chunks(generation.id, recorded.embedder, after=after, limit=PAGE)
+            if growth is not None and may_grow and len(page) < EARLY_PAGE and not should_stop():
+                growth.wait()
+                continue
+            if not page:
+                return
             after = page[-1][0]
             keys = {text: text_key(text) for _, _, text in page}
             held = self._cache.get(space.key, list(keys.values()))
