@@ -20,7 +20,7 @@ from bot.alerts.variable_words import error_codes, rule_name, without_variables
 
 MAX_TOKENS = 120
 MAX_MESSAGE_CHARS = 300
-_LEAST_WEIGHT = 5  # of what is left of a trace that was cut off: less could be the beginning of many faults
+_LEAST_WEIGHT = 3  # of what is left of a trace that was cut off: less could be the beginning of any fault
 _WEIGHTS = {"C": 2, "A": 2, "L": 1}
 _ENDLESS = ("StackOverflowError", "RecursionError", "StackOverflowException", "stack overflow")
 _HASHED_NAME = re.compile(
@@ -181,9 +181,10 @@ def _essential(sequence: Sequence[str]) -> tuple[str, ...]:
 
 def _begins(short: Sequence[str], whole: Sequence[str], *, was_cut: bool) -> bool:
     """Whether `whole` begins with `short`, and `short` says enough. Without a cut it must end where a cause begins."""
+    weight = sum(_WEIGHTS.get(token[0], 0) for token in short)
     if any(token.startswith("A:") for token in short):
         short, whole = _essential(short), _essential(whole)
-    if not short or len(short) >= len(whole) or sum(_WEIGHTS.get(token[0], 0) for token in short) < _LEAST_WEIGHT:
+    if not short or len(short) >= len(whole) or weight < _LEAST_WEIGHT:
         return False
     if tuple(whole[: len(short) - 1]) != tuple(short[:-1]):
         return False

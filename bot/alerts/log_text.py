@@ -177,6 +177,15 @@ def _common_prefix(lines: Sequence[str]) -> re.Pattern[str] | None:
     return None
 
 
+def without_prefix(line: str) -> str:
+    """A single line without what a container, a pod or syslog put before it."""
+    for pattern in (_CONTAINER, _SYSLOG_5424, _SYSLOG, _COMPOSE, _POD, _STERN):
+        match = pattern.match(line)
+        if match is not None:
+            line = line[match.end() :]
+    return line
+
+
 def _without_prefixes(
     lines: list[str], name: str | None = None, depth: int = _MAX_PREFIXES
 ) -> list[tuple[str | None, list[str]]]:

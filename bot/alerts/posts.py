@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.alerts.alert import AlertStatus
+from bot.alerts.log_line import find_log_line
 from bot.alerts.payloads.told import MAX_LABELS, Told, labels_of
 
 _SYSTEMS = (
@@ -54,11 +55,6 @@ _LABEL = re.compile(
 )
 _URL = re.compile(r"https?://[^\s<>|)\]]+")
 _HEAD = re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]\s*(?P<rule>[\w가-힣][^\s(|]*)(?P<rest>.*)$", re.IGNORECASE)
-_LOG_LINE = re.compile(
-    r"^\[?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\s+(?:\[[^\]]{0,80}\]\s+)?(?P<level>FATAL|ERROR"
-    r"|WARN(?:ING)?|INFO|DEBUG)\s+"
-    r"(?:\d+\s+)?(?:---\s+)?(?:\[(?P<app>[\w-]{2,40})\]\s+(?=\[))?(?:\[[^\]]{0,80}\]\s+)*(?P<logger>[\w.$\[\]/]{3,120})\s*(?:-|:)\s(?P<message>.*)$"
-)
 _ALIASES = {
     "서비스": "service",
     "애플리케이션": "service",
@@ -116,7 +112,7 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
     labels = _labels(lines)
     if labels.get("status", "").casefold() in ("resolved", "closed", "ok", "해결", "복구"):
         status = "resolved"
-    head, logged = _HEAD.match(title), next((m for line in lines[:200] if (m := _LOG_LINE.match(line.strip()))), None)
+    head, logged = _HEAD.match(title), find_log_line(lines)
     error_class, said = labels.get("error_class", ""), ""
     if system == "sentry" and not error_class:
         error_class, said = _sentry_head(title, lines)
@@ -125,17 +121,17 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
     return [
         Told(
             format=name,
-            title=logged["message"][:300] if logged else title,
-            message=(logged["message"] if logged else "") or said or _message(labels, title),
+            title=logged.message[:300] if logged else title,
+            message=(logged.message if logged else "") or said or _message(labels, title),
             text=text,
             error_class=error_class or (named[0] if named and name == "text" else ""),
-            service=labels.get("service", "") or (logged["app"] or "" if logged else ""),
+            service=labels.get("service", "") or (logged.app if logged else ""),
             environment=labels.get("environment", "") or _environment(title),
             severity=labels.get("severity", "")
-            or (logged["level"] if logged else _severity(plain) or _USUAL_SEVERITIES.get(system or "", "")),
+            or (logged.level if logged else _severity(plain) or _USUAL_SEVERITIES.get(system or "", "")),
             status="resolved" if passed else status,
             rule=labels.get("alertname", "") or (head["rule"] if head else "") or _rule(title, system),
-            logger=logged["logger"] if logged else "",
+            logger=logged.logger if logged else "",
             labels=labels,
             url=match[0] if (match := _URL.search(text[:MAX_READ_CHARS])) else "",
         )

@@ -24,9 +24,14 @@ _VARIABLE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<=[a-z_-])\d+"), "#"),
 )
 _SPACE = re.compile(r"\s+")
+_ERRNO = "|".join(
+    """EACCES EADDRINUSE EADDRNOTAVAIL EAGAIN EAI_AGAIN EBADF EBUSY ECONNABORTED ECONNREFUSED ECONNRESET EEXIST EHOSTUNREACH
+    EINTR EINVAL EIO EISDIR ELOOP EMFILE ENETUNREACH ENOENT ENOMEM ENOSPC ENOTDIR ENOTEMPTY ENOTFOUND EPERM EPIPE EPROTO
+    EROFS ESRCH ETIMEDOUT EXDEV""".split()
+)
 _CODES = re.compile(
     r"\b(?:(?:ORA|TNS|PLS|DPY|DPI|IJ|SQLCODE=?)-?\d{3,6}|(?:AADSTS|HHH|WFLY[A-Z]*|CS|TS|PGRST)\d{3,7}"
-    r"|E(?:[A-Z]){4,14}|ERR_[A-Z_]+|[A-Z]{2,}(?:_[A-Z]+){1,6})\b"
+    rf"|(?:{_ERRNO})|ERR_[A-Z_]+|[A-Z]{(2,)}(?:_[A-Z]+){1, 6})\b"
     r"|\bSQLSTATE[ \[:=]+(?P<state>[0-9A-Z]{5})\b|\bSQL Error: (?P<sql>\d{3,5})"
     r"|(?:\b[Ss]tatus(?: code)?|\bHTTP(?:/[\d.]+)?|\b[Cc]ode|오류 ?코드|에러 ?코드"
     r"|코드)[ :=\[(]+(?P<status>[A-Z]{0,6}[-_]?\d{3,6})\b"

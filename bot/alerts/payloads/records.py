@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from bot.alerts.alert import AlertStatus
+from bot.alerts.log_line import find_log_line
 from bot.alerts.payloads.told import Json, Told, at, first, joined, labels_of, mapping, sequence, status_of, text
 
 MAX_TEXTS = 200
@@ -36,6 +37,9 @@ def read(payload: Json) -> list[Told] | None:
         _told(outer, _STACK), _told(_lower(error), _STACK), _told(outer, _STACK_TOO), _any(within[1:], _STACK)
     )
     message = _message(outer, error, within)
+    logged = find_log_line(message.split("\n", 1)[:1])
+    if logged is not None:
+        message = "\n".join([logged.message, *message.split("\n")[1:]])
     title = first(_told(outer, _TITLE[:-1]), message.split("\n", 1)[0])
     others = list(_texts(payload)) if not (message or stack) else []
     if not (message or stack or others):
@@ -64,10 +68,10 @@ def read(payload: Json) -> list[Told] | None:
             error_class=first(_told(outer, _CLASS), *(at(error, key) for key in ("type", "class", "name"))),
             service=first(at(service, "name"), _told(outer, _SERVICE), _any(within[1:], _SERVICE), _entity(outer)),
             environment=first(at(service, "environment"), _told(outer, _ENVIRONMENT), _any(within[1:], _ENVIRONMENT)),
-            severity=level,
+            severity=level or (logged.level if logged else ""),
             status=_status(outer),
             rule=_told(outer, ("rule", "alert", "alertname")),
-            logger=_told(outer, _LOGGER),
+            logger=first(_told(outer, _LOGGER), logged.logger if logged else ""),
             labels=labels_of(payload.get("labels"), payload.get("tags"), _scalars(payload)),
             revision=_told(outer, ("revision", "commit", "git_commit", "release", "version")),
             url=_told(outer, ("url", "link", "issueurl")),
