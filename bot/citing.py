@@ -11,11 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.anchoring import Unanchored, unanchored
 from bot.arithmetic import computed_values, is_multiplier, is_total
 from bot.claims import Claims, claims_of, squeeze, without_amounts
+from bot.clause_quotes import Quote, quote_for
 from bot.clause_support import support_fault
 from bot.content_words import bag_of, content_words, held_share, is_korean
-from bot.evidence_pieces import EvidencePiece
+from bot.evidence_pieces import EvidencePiece, piece_of
 from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
 from bot.plain_words import foreign_name, foreign_noun, foreign_office, foreign_words
 from bot.polarity import contradicted
@@ -59,6 +61,12 @@ _PERIODS = {
 }
 _PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
 _FEW_WORDS, _LEAST_SHARE = 4, 0.3
+NOT_THERE = "does not stand in the evidence it names"
+_OF_THE_PAST = re.compile(
+    r"개정\s?전|이전|종전|예전|과거|당시|옛|전에는|까지는|었습니다|았습니다|였습니다|했습니다|\d{4}년|\b(?:former|previous|until|before|old|"
+    r"earlier|was|were|used to|in (?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +77,23 @@ class Checked:
     cited: tuple[int, ...]
     fault: str | None
     is_lead: bool = False  # a heading or an introduction: shown only before something that passes
+    doubt: str | None = None  # why nobody can tell whether the evidence says it; only where there is no fault
+    quote: Quote | None = None  # the evidence's own words about the same thing, where there is a doubt or a fault
+
+    @property
+    def as_quote(self) -> Checked | None:
+        """The evidence's own words in place of the sentence; None where it has none about the same thing."""
+        if self.quote is None:
+            return None
+        return replace(self, text=self.quote.text, cited=self.quote.cited, fault=None, doubt=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """What is wrong with a sentence, and whether it says what stands nowhere, so that there is nothing to quote."""
+
+    reason: str
+    is_absent: bool = True
 
 
 class EvidenceIndex:
@@ -82,11 +107,11 @@ class EvidenceIndex:
         language: Language | None = None,
         instructions: str = "",
     ) -> None:
-        self._pieces = {item.number: EvidencePiece(item) for item in evidence}
+        self._pieces = {item.number: piece_of(item) for item in evidence}
         self._asked = claims_of(question)
         self._question = question
         self._squeezed_question = squeeze(question)
-        self._question_words = EvidencePiece(NumberedEvidence(number=0, text=question)).bag
+        self._question_words = bag_of(question)
         self._addresses = frozenset(a for piece in self._pieces.values() for a in piece.addresses)
         self._language = language
         held = "".join(piece.squeezed for piece in self._pieces.values()) + self._squeezed_question
@@ -112,8 +137,16 @@ class EvidenceIndex:
         bare = MARKERS.sub(lambda match: " " * len(match[0]), text)
         if not any(character.isalnum() for character in bare) or _YES_OR_NO.fullmatch(bare.strip()):
             return Checked(text=text if not text.strip() else "", cited=(), fault=None)  # what follows says it
-        fault = self._fault(bare, cited, Surroundings(question=self._question, context=context))
-        return Checked(text="" if fault else text, cited=() if fault else cited, fault=fault)
+        around = Surroundings(question=self._question, context=context)
+        fault = self._fault(bare, cited, around)
+        if fault is not None:
+            quote = None if fault.is_absent else self._quote([bare], cited)
+            return Checked(text="", cited=(), fault=fault.reason, quote=quote)
+        doubts = self._doubts(bare, cited, around)
+        if not doubts:
+            return Checked(text=text, cited=cited, fault=None)
+        quote = self._quote([doubt.clause for doubt in doubts], cited) or self._quote([bare], cited)
+        return Checked(text=text, cited=cited, fault=None, doubt=doubts[0].reason, quote=quote)
 
     def holding_code(self, block: str) -> int | None:
         """The number of the piece of code that holds every line of a fenced block; None when none does."""
@@ -130,20 +163,44 @@ class EvidenceIndex:
 
     # --- what is wrong ------------------------------------------------------------------------
 
-    def _fault(self, bare: str, cited: Sequence[int], around: Surroundings) -> str | None:
-        fault = self._manner_fault(bare)
-        if fault is not None:
-            return fault
+    def _fault(self, bare: str, cited: Sequence[int], around: Surroundings) -> _Fault | None:
+        if fault := self._manner_fault(bare):
+            return _Fault(fault)
         if not cited:
-            return "names no evidence"
+            return _Fault("names no evidence")
         claims = claims_of(bare)
         pieces = [self._pieces[number] for number in cited]
         confirms = _CONFIRMS.match(bare) is not None
-        return (
-            self._names_fault(claims, pieces)
-            or self._places_fault(claims, pieces, confirms=confirms)
-            or self._numbers_fault(claims, pieces, around, confirms=confirms)
-            or self._words_fault(claims, pieces, around)
+        absent = self._names_fault(claims, pieces) or self._places_fault(claims, pieces, confirms=confirms)
+        if absent:
+            return _Fault(absent)
+        if fault := self._numbers_fault(claims, pieces, around, confirms=confirms):
+            return _Fault(fault, is_absent=fault.endswith(NOT_THERE))
+        if fault := self._words_fault(claims, pieces, around):
+            return _Fault(fault, is_absent=False)
+        return None
+
+    def _doubts(self, bare: str, cited: Sequence[int], around: Surroundings) -> list[Unanchored]:
+        """The clauses of which it is not certain that the evidence says them. Words about code are not compared: what
+        code does stands in other words than its own, and its names and numbers have been found there."""
+        pieces = [self._pieces[number] for number in cited]
+        if any(piece.is_code for piece in pieces):
+            return []
+        old = [piece.superseded for piece in pieces if piece.superseded]
+        if len(old) == len(pieces) and not (_OF_THE_PAST.search(bare) or _OF_THE_PAST.search(around.question)):
+            return [Unanchored(bare, f"the wording held only until {old[0]}")]
+        units = [unit for piece in pieces for unit in piece.units]
+        return unanchored(claims_of(bare).spoken, units, question=around.question, context=around.context)
+
+    def _quote(self, clauses: Sequence[str], cited: Sequence[int]) -> Quote | None:
+        pieces = [self._pieces[number] for number in cited]
+        return quote_for(
+            clauses,
+            [unit for piece in pieces for unit in piece.units],
+            question=self._question,
+            language=self._language or ("ko" if is_korean(clauses[0]) else "en"),
+            addresses=self._addresses,
+            superseded={piece.evidence.number: piece.superseded for piece in pieces if piece.superseded},
         )
 
     def _manner_fault(self, bare: str) -> str | None:
@@ -210,7 +267,7 @@ class EvidenceIndex:
                 self._computed.append(replace(quantity, bound=None))
                 continue
             if fault == ABSENT:
-                return f"the number {quantity.value:,f}{quantity.unit or ''} does not stand in the evidence it names"
+                return f"the number {quantity.value:,f}{quantity.unit or ''} {NOT_THERE}"
             return fault
         self._computed += [q for q in claims.quantities if q.start in results]
         return None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from bot.claims import Claims, claims_of, squeeze
 from bot.clause_windows import Window, windows_of
@@ -14,6 +15,7 @@ from bot.evidence_tables import EvidenceTable, tables_of
 from bot.excerpt import is_row
 from bot.labels import Label
 from bot.polarity import Clause, clauses_of
+from bot.anchor_units import Unit, units_of
 from bot.quantities import Quantity, plain
 from bot.row_binding import ABSENT, Surroundings, number_fault, text_fault
 from bot.sanitising import addresses_of
@@ -25,6 +27,8 @@ _OPEN_REST = re.compile(
     r"\b(?:anything|everything|amounts?|those|all) (?:above|over|below|under)\b|그 (?:이상|이하|초과|미만)"
 )
 _BESIDE_CHARS = 8
+_OLD_WORDING = re.compile(r"(\d{4}\. ?\d{1,2}\. ?\d{1,2}\.) 개정 전의 옛 규정")  # as bot.prompting writes it
+_HEAD_CHARS = 300
 _SEGMENT = re.compile(r"\n+|[;。]\s*|(?<=[^\d])[.]\s+|,\s+|(?<=[가-힣](?:며|고))\s+|\s(?=and\s)")
 
 
@@ -64,6 +68,8 @@ class EvidencePiece:
         self.clauses: list[Clause] = [] if evidence.is_code else clauses_of(_prose(text))
         self.tables: list[EvidenceTable] = [] if evidence.is_code else tables_of(text)
         self.windows: list[Window] = [] if evidence.is_code else windows_of(_prose(text))
+        self.units: list[Unit] = [] if evidence.is_code else units_of(evidence.number, text, self.tables)
+        self.superseded = old[1] if (old := _OLD_WORDING.search(text[:_HEAD_CHARS])) else ""
         self.squeezed = squeeze(text)
         self._lowered = re.sub(r"\s+", " ", plain(text)).lower()
         self._labels = frozenset(name for label in self.claims.labels for name in label)
@@ -170,6 +176,12 @@ class EvidencePiece:
                 other = next(iter(wrong - right))
                 return f"{quantity.value:f}{quantity.unit or ''} does not stand beside {other} in the evidence"
         return None
+
+
+@lru_cache(maxsize=512)
+def piece_of(evidence: NumberedEvidence) -> EvidencePiece:
+    """The piece prepared; the same text comes back in the questions that follow."""
+    return EvidencePiece(evidence)
 
 
 def _stands_beside(name: str, quantity: Quantity, spoken: str) -> bool:

@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from bot.citing import Checked, EvidenceIndex, NumberedEvidence
@@ -34,6 +34,7 @@ from knowledge.types import ScoredChunk
 Release = Callable[[str], Awaitable[None]]
 
 _FENCE = "```"
+_LIST_MARK = re.compile(r"\s*(?:\d{1,2}[.)]|[-*•])\s+")
 MOST_REPEATS = 3  # a model that says the same over and over is stopped
 _DECLINES = re.compile(
     r"(?:근거|자료|문서|정보|규정|내용|증거|evidence)[가-힣A-Za-z\s]*(?:에서|에는|에|으로는|이|가|"
@@ -58,6 +59,10 @@ class Generated:
     declined: bool = False  # the model itself says that the evidence does not answer
     failure: ModelError | None = None
     corrected: int = 0  # times that the model was asked to write anew
+    quoted: list[str] = field(
+        default_factory=list
+    )  # the evidence's own words in place of a sentence, as they are shown
+    replaced: list[str] = field(default_factory=list)  # why: a doubt, or a fault that the model did not mend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +101,15 @@ async def generate(
     return writer.result
 
 
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """A sentence that was held back, why, and what may be shown in its place."""
+
+    sentence: str
+    fault: str
+    instead: Checked | None = None
+
+
 class Writer:
     """Takes what a model writes, sentence by sentence, and keeps what passes."""
 
@@ -119,17 +133,16 @@ class Writer:
         failed = await self._stream(model, turns, stop_at_fault=True, waiting=waiting)
         if failed is None:
             return
-        sentence, fault = failed
         self.result.corrected += 1
         before = len(self.result.text)
-        again = (*turns, *correction_turns(self.result.text, sentence, fault))
+        again = (*turns, *correction_turns(self.result.text, failed.sentence, failed.fault))
         await self._stream(model, again, stop_at_fault=False, waiting=waiting)
         if len(self.result.text) == before:  # nothing took the place of the sentence
-            self.result.faults.append(fault)
+            await self._lose(failed)
 
     async def _stream(
         self, model: ChatModel, turns: Sequence[ChatTurn], *, stop_at_fault: bool, waiting: Waiting | None
-    ) -> tuple[str, str] | None:
+    ) -> _Failed | None:
         """The sentence that failed and why, when it is to be written anew."""
         reader = SentenceReader()
         self._held.clear()
@@ -149,14 +162,14 @@ class Writer:
                 failed = await self._take(sentence)
                 if failed is not None and stop_at_fault:
                     return failed
-            failed = self._give_up_held()
+            failed = await self._give_up_held()
             return failed if stop_at_fault else None
         except ModelError as error:
             self._held.clear()
             self.result.failure = error
             return None
 
-    async def _take(self, sentence: str) -> tuple[str, str] | None:
+    async def _take(self, sentence: str) -> _Failed | None:
         """Keeps the sentence, holds it, or gives it back with its fault."""
         if self._code or sentence.lstrip().startswith(_FENCE):
             return await self._take_code(sentence)
@@ -182,14 +195,13 @@ class Writer:
                 self._held.append(sentence)  # a marker at the end of the paragraph may be meant for it, too
                 return None
         if checked.fault is not None:
-            return self._refuse(sentence, checked.fault)
+            return await self._refuse(_Failed(sentence, checked.fault, checked.as_quote))
         if not checked.text.strip():
             return None
         held_fault = await self._release_held(marked_numbers(checked.text))
-        await self._keep(checked, squeezed)
-        return held_fault
+        return await self._keep_or_quote(checked, sentence) or held_fault
 
-    async def _take_code(self, part: str) -> tuple[str, str] | None:
+    async def _take_code(self, part: str) -> _Failed | None:
         """Collects a code block; a whole one is kept when all of its lines stand in one piece of evidence."""
         self._code += part
         if self._code.count(_FENCE) < 2:
@@ -197,19 +209,19 @@ class Writer:
         block, self._code = self._code, ""
         number = self._index.holding_code(block)
         if number is None:
-            return self._refuse(block, "shows code that does not stand in the evidence")
+            return await self._refuse(_Failed(block, "shows code that does not stand in the evidence"))
         marker = "" if number in self.result.cited else f"\n[{number}]\n"
         await self._keep(Checked(text=f"{block}{marker}", cited=(number,), fault=None), squeeze(block))
         return None
 
-    async def _end_of_line(self, blank: str) -> tuple[str, str] | None:
+    async def _end_of_line(self, blank: str) -> _Failed | None:
         """A line ended: sentences that still wait for a marker will get none."""
         if "\n" not in blank:
             return None
         failed = None
         for held in [held for held in self._held if not self._index.check(held).is_lead]:
             self._held.remove(held)
-            failed = failed or self._refuse(held, "names no evidence")
+            failed = failed or await self._refuse(_Failed(held, "names no evidence"))
         if "\n\n" in blank and not self._held:
             self._context = ""
         if self._held:
@@ -218,33 +230,60 @@ class Writer:
             await self._show(blank)
         return failed
 
-    async def _release_held(self, markers: Sequence[int]) -> tuple[str, str] | None:
+    async def _release_held(self, markers: Sequence[int]) -> _Failed | None:
         """Releases what waited for the sentence that now passed: leads as they are, others checked with its markers."""
         held, self._held = self._held, []
         failed = None
         for text in held:
             checked = self._index.check(text, context=self._context, inherited=markers)
             if checked.fault is None:
-                await self._keep(checked, squeeze(text))
+                failed = await self._keep_or_quote(checked, text) or failed
             else:
-                failed = failed or self._refuse(text, checked.fault)
+                failed = failed or await self._refuse(_Failed(text, checked.fault, checked.as_quote))
         return failed
 
-    def _give_up_held(self) -> tuple[str, str] | None:
+    async def _give_up_held(self) -> _Failed | None:
         """At the end of a reply: sentences without a marker fail; a lead with nothing behind it is no loss."""
         held, self._held = self._held, []
         failed = None
         for text in held:
             if not self._index.check(text).is_lead:
-                failed = failed or self._refuse(text, "names no evidence")
+                failed = failed or await self._refuse(_Failed(text, "names no evidence"))
         return failed
 
-    def _refuse(self, sentence: str, fault: str) -> tuple[str, str] | None:
-        """The sentence with its fault when it is to be written anew; noted as lost when that has been tried."""
+    async def _refuse(self, failed: _Failed) -> _Failed | None:
+        """The sentence with its fault when it is to be written anew; given up when that has been tried."""
         if self.result.corrected == 0:
-            return sentence, fault
-        self.result.faults.append(fault)
+            return failed
+        await self._lose(failed)
         return None
+
+    async def _lose(self, failed: _Failed) -> None:
+        """Shows the evidence's own words in place of a sentence, or notes that it is lost."""
+        if failed.instead is None:
+            self.result.faults.append(failed.fault)
+            return
+        await self._quote(failed.instead, failed.fault, failed.sentence)
+
+    async def _keep_or_quote(self, checked: Checked, sentence: str) -> _Failed | None:
+        """Keeps a sentence that the evidence is certain to say; shows the evidence's own words where it is not."""
+        if checked.doubt is None:
+            await self._keep(checked, squeeze(sentence))
+            return None
+        if checked.as_quote is None:
+            return await self._refuse(_Failed(sentence, f"is not what the evidence says: {checked.doubt}"))
+        await self._quote(checked.as_quote, checked.doubt, sentence)
+        return None
+
+    async def _quote(self, quote: Checked, reason: str, sentence: str) -> None:
+        self._said.add(squeeze(sentence))
+        self.result.replaced.append(reason)
+        if quote.text in self.result.quoted:
+            return
+        self.result.quoted.append(quote.text)
+        mark = _LIST_MARK.match(sentence)
+        blank = sentence[len(sentence.rstrip()) :]
+        await self._keep(replace(quote, text=f"{mark[0] if mark else ''}{quote.text}{blank}"), squeeze(quote.text))
 
     async def _keep(self, checked: Checked, squeezed: str) -> None:
         self._said.add(squeezed)

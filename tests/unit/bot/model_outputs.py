@@ -12,6 +12,7 @@ from bot.generating import Asked, Writer
 from bot.llm.thinking import ThoughtFilter
 from bot.persona import language_of, load_persona
 from bot.prompting import NO_ANSWER
+from bot.sentences import split_sentences
 from bot.types import ChatTurn
 from tests.fakes.chat_model import FakeChatModel, FakeReply
 
@@ -59,7 +60,29 @@ def read_outputs(name: str) -> list[Output]:
     return [Output(**{key: value.replace("⏎", "\n") for key, value in row.items()}) for row in rows]
 
 
-async def reaching(output: Output, *, again: str = NO_ANSWER, evidence: str = "model_evidence.md") -> str:
+@dataclass(frozen=True)
+class Reached:
+    """What a reader gets of an output."""
+
+    text: str  # all of it
+    quotes: tuple[str, ...]  # what of it stands in place of sentences: the evidence's own words
+    faults: tuple[str, ...]  # why sentences were cut
+
+    @property
+    def own_sentences(self) -> list[str]:
+        """The words of the model itself."""
+        text = self.text
+        for quote in self.quotes:
+            text = text.replace(" ".join(quote.split()), "\n")
+        return [bare for sentence in split_sentences(text) if (bare := bare_words(sentence))]
+
+
+def bare_words(text: str) -> str:
+    """Letters and digits alone, for comparing what is said."""
+    return re.sub(r"[\W_]", "", re.sub(r"\[\d+\]", "", text))
+
+
+async def reach(output: Output, *, again: str = NO_ANSWER, evidence: str = "model_evidence.md") -> Reached:
     """What is shown of an output; `again` is what the model writes when it is asked to correct a sentence."""
     shown = ThoughtFilter()
     text = shown.feed(output.output) + shown.finish()
@@ -68,4 +91,11 @@ async def reaching(output: Output, *, again: str = NO_ANSWER, evidence: str = "m
     asked = Asked(question=output.question, persona=PERSONA, language=language_of(output.question))
     writer = Writer(asked, read_evidence(evidence), None)
     await writer.write(model, [ChatTurn(role="user", content=output.question)])
-    return " ".join(writer.result.text.split()) if writer.result.cited else ""
+    made = writer.result
+    text = " ".join(made.text.split()) if made.cited else ""
+    return Reached(text, tuple(made.quoted) if text else (), tuple(made.faults))
+
+
+async def reaching(output: Output, *, again: str = NO_ANSWER, evidence: str = "model_evidence.md") -> str:
+    """The text that is shown of an output."""
+    return (await reach(output, again=again, evidence=evidence)).text

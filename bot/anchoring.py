@@ -1,0 +1,231 @@
+"""Whether every word of a sentence stands in one clause or one row of the evidence that it names, and means there the same.
+
+The other checks look for what is wrong; this one asks what is certain. A clause of a sentence is anchored when one
+stretch of the evidence holds all of its words and amounts, affirms or denies as it does, allows or demands as it does, and
+has no limit ("only", "unless", "with the approval of") that the sentence leaves out. What is not anchored need not be
+wrong, but nobody can tell: the reader is shown the evidence's own words in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.anchor_units import Unit, split_parts
+from bot.claims import Claims, claims_of, without_amounts
+from bot.content_words import is_korean
+from bot.quantities import Quantity
+from bot.rule_words import Rule, rule_of
+from bot.translated_words import translations_of
+from bot.word_forms import Form, Vocabulary, forms_of, unheld
+
+_KINDS_OF_AMOUNT = frozenset(
+    """기간 금액 비용 횟수 한도 일수 시간 시각 날짜 기한 비율 가격 요금 인원 개수 마감 마감일 시한 상한 하한 액수 값 길이 주기 간격 기준 대상
+    조건 결과 방법 현재 지금 총액 합계 순서 절차 이유 종류 수준""".split()
+)
+_LATIN_KINDS = frozenset(["amoun", "durat", "limit", "deadl", "perio", "maxim", "minim", "curre", "total", "numbe"])
+_OPENING = re.compile(
+    r"^\W*(?:네|예|아니요|아니오|아뇨|yes|no|correct|맞습니다|그렇습니다|안\s?됩니다|가능합니다|불가능합니다)\s*[,.]\s*",
+    re.IGNORECASE,
+)
+_BY_SOURCE = re.compile(
+    r"[가-힣A-Za-z·\s]{0,24}(?:규정|지침|기준|규칙|안내|정책|별표|조항|항|조|문서|근거)?(?:에|을|를|에서는?)?\s?"
+    r"(?:따르면|따라서?|의하면|의하여|의거하여|근거하여)\s*,?\s*|\baccording to [^,]{2,40},\s*",
+    re.IGNORECASE,
+)
+_SEQUENCE = re.compile(
+    r"[가-힣](?:한|된|린|난|친|은|운|간)\s?(?:뒤|후|다음)(?![가-힣]{2})|먼저|\bthen\b|\bfirst\b|\bbefore\b|\bafter\b",
+    re.IGNORECASE,
+)
+_VERBS_OF_ROWS = frozenset(
+    "이용 사용 받 지급 지원 적용 부과 주 내 쓰 가 해당 부담 청구 지원받 결재 탑승 타 들 붙 되".split()
+)
+_ADNOMINAL = re.compile(
+    r"([가-힣]{1,8}?)(?:한|된)\s(날|자|사람|직원|달|해)(?=(?:부터|까지|에게|에|은|는|이|로부터|의|을|만)?(?:[\s,.]|$))"
+)
+_RULED_OUT = re.compile(r"\d[\d,.]*\s?[가-힣%]{0,4}?(?:이|가)?\s?아니라\s?")
+_COMPUTES = re.compile(r"\d\D{0,6}\s?[=＝]\s?\d|\d\D{0,4}\s?[×+]\s?\d")
+_PERIODS = {
+    "년": re.compile(r"연간|매년|해마다|연\s|년|annual|year", re.IGNORECASE),
+    "개월": re.compile(r"매월|매달|월|month", re.IGNORECASE),
+    "주": re.compile(r"매주|주간|주당|주\s|week", re.IGNORECASE),
+    "일": re.compile(r"매일|하루|일일|1일|일\s|daily|day", re.IGNORECASE),
+}
+_RECEIVES = re.compile(r"받[가-힣]{0,6}\s?수|받[가-힣]{1,5}[.\s]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Unanchored:
+    """A clause of a sentence that no stretch of the evidence is known to say, and why."""
+
+    clause: str
+    reason: str
+
+
+def unanchored(spoken: str, units: Sequence[Unit], *, question: str, context: str = "") -> list[Unanchored]:
+    """The clauses of a sentence that nothing in the evidence is certain to say; empty when all of it stands there."""
+    spoken = _OPENING.sub("", spoken.strip())
+    carried: tuple[Form, ...] = ()
+    found: list[Unanchored] = []
+    candidates = list(units)
+    heading = forms_of(context)
+    for clause in split_parts(spoken):
+        claim = _Claim.of(_without_source(clause, candidates), carried, candidates)
+        if claim.is_empty or _COMPUTES.search(clause):
+            continue  # the operands and the result of a computation have been checked
+        reasons = [_reason(claim, unit, spoken, question) for unit in candidates]
+        if None not in reasons:
+            nearest = max((r for r in reasons if r is not None), key=lambda r: r.nearness, default=None)
+            found.append(Unanchored(clause, nearest.text if nearest else "it is in another language than the evidence"))
+        carried = claim.subject or carried or heading
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """Why a stretch of evidence does not say a clause, and how near it comes: higher is nearer."""
+
+    text: str
+    nearness: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """One clause of a sentence."""
+
+    text: str
+    forms: tuple[Form, ...]
+    carried: tuple[Form, ...]  # what an earlier clause of the sentence is about, for one that does not say it
+    claims: Claims
+    amounts: tuple[Quantity, ...]  # those that stand in the evidence at all: others are of the question, or computed
+    rule: Rule
+
+    @classmethod
+    def of(cls, clause: str, carried: tuple[Form, ...], units: Sequence[Unit]) -> _Claim:
+        claims = claims_of(_RULED_OUT.sub("", clause))
+        forms = forms_of(without_amounts(claims))
+        own = [form for form in forms if not _is_kind(form)]
+        subject = any(form.role in ("topic", "agent") for form in own)
+        amounts = tuple(q for q in claims.quantities if any(q.equals(o) for unit in units for o in unit.quantities))
+        return cls(claims.spoken, forms, () if subject else carried, claims, amounts, rule_of(claims.spoken))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.forms and self.claims.is_empty
+
+    @property
+    def subject(self) -> tuple[Form, ...]:
+        """The words up to the one that the clause is about."""
+        places = [n for n, form in enumerate(self.forms) if form.role in ("topic", "agent") and not _is_kind(form)]
+        if places:
+            return self.forms[: places[0] + 1]
+        return ()
+
+
+def _is_kind(form: Form) -> bool:
+    return not (_KINDS_OF_AMOUNT if form.is_korean else _LATIN_KINDS).isdisjoint(form.stems)
+
+
+def _reason(claim: _Claim, unit: Unit, spoken: str, question: str) -> _Reason | None:
+    """Why a stretch of the evidence does not say what the clause says; None when it does."""
+    if unit.is_korean != is_korean(claim.text):
+        return _reason_across(claim, unit, spoken)
+    has_amount = bool(claim.claims.quantities or claim.claims.dates or claim.claims.times)
+    wanted = [form for form in claim.forms if not (has_amount and _is_kind(form))]
+    if unit.is_row:
+        wanted = [form for form in wanted if _VERBS_OF_ROWS.isdisjoint(form.stems)]
+    missing = unheld([*wanted, *claim.carried], unit.own, unit.shared)
+    if missing:
+        return _Reason(f"{missing[0].word} does not stand there", -len(missing))
+    if not any(unit.own.holds(form) for form in wanted) and not has_amount and wanted:
+        return _Reason("none of its words stands there", -len(wanted))
+    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, unit)), None):
+        return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
+    if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
+        return _Reason("its date does not stand there", 0)
+    if unit.is_row:
+        return None
+    fault = (
+        claim.rule.differs_from(unit.rule, whole=spoken, receives=_RECEIVES.search(claim.text) is not None)
+        or _condition_fault(claim, unit, question)
+        or _roles_fault(claim, unit)
+        or _order_fault(claim, unit)
+        or _adnominal_fault(claim, unit)
+    )
+    return _Reason(fault, 1) if fault else None
+
+
+def _reason_across(claim: _Claim, unit: Unit, spoken: str) -> _Reason | None:
+    """The same where evidence and claim are in two languages: the words that can be translated must stand there, and
+    where there is neither amount nor name, most of the words must be such."""
+    known = [form for form in claim.forms if any(translations_of(stem) for stem in form.stems)]
+    missing = [form for form in known if not unit.holds_translation(form) and not unit.holds(form)]
+    if missing:
+        return _Reason(f"{missing[0].word} does not stand there", -len(missing))
+    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, unit)), None):
+        return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
+    if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
+        return _Reason("its date does not stand there", 0)
+    if claim.claims.is_empty and len(known) * 5 < len(claim.forms) * 3:
+        return _Reason("it is in another language than the evidence", 0)
+    if unit.is_row:
+        return None
+    fault = claim.rule.differs_across(unit.rule, whole=spoken)
+    return _Reason(fault, 1) if fault else None
+
+
+def _is_period(quantity: Quantity, unit: Unit) -> bool:
+    """Whether it only says per which time: "1년에" where the evidence says "연간"."""
+    words = _PERIODS.get(quantity.unit or "")
+    return quantity.value == 1 and words is not None and words.search(unit.sentence) is not None
+
+
+def _condition_fault(claim: _Claim, unit: Unit, question: str) -> str | None:
+    """What is wrong when the evidence says it under a condition of which neither claim nor question has a word."""
+    if unit.condition is None:
+        return None
+    asked = Vocabulary([claim.text, question, " ".join(form.word for form in claim.carried)])
+    if unit.condition.forms and len(unheld(unit.condition.forms, asked)) == len(unit.condition.forms):
+        return "it leaves out a condition"
+    return None
+
+
+def _roles_fault(claim: _Claim, unit: Unit) -> str | None:
+    """What is wrong when the one who does it there is the one to whom it is done here, or the other way round."""
+    for form in claim.forms:
+        theirs = unit.own.roles(form)
+        doer = {"agent", "topic"}
+        if form.role == "to" and theirs and theirs <= doer:
+            return f"{form.word} has another part there"
+        if form.role in doer and theirs == {"to"} and not _RECEIVES.search(claim.text):
+            return f"{form.word} has another part there"
+    return None
+
+
+def _order_fault(claim: _Claim, unit: Unit) -> str | None:
+    """What is wrong when the words come in another order where the order says who does what, or what comes first."""
+    sequence = _SEQUENCE.search(claim.text) is not None
+    if is_korean(claim.text) and not sequence:
+        return None
+    places = [place for form in claim.forms if (place := unit.place_of(form)) is not None]
+    pairs = list(zip(places, places[1:], strict=False))
+    turned = sum(later < earlier for earlier, later in pairs)
+    if turned * 2 > len(pairs) or (turned and sequence):
+        return "the words stand there in another order"
+    return None
+
+
+def _adnominal_fault(claim: _Claim, unit: Unit) -> str | None:
+    """What is wrong when "동의한 날" is said of what the evidence counts from another day."""
+    for match in _ADNOMINAL.finditer(claim.text):
+        near = re.compile(rf"{re.escape(match[1])}(?:한|된|하는|되는|했던|하였던)\s?{match[2]}")
+        if match[2] in unit.text and not near.search(unit.text):
+            return f"{match[0]} does not stand there"
+    return None
+
+
+def _without_source(clause: str, units: Sequence[Unit]) -> str:
+    """The clause without "according to ..." in front; whether the source is named rightly is checked elsewhere."""
+    match = _BY_SOURCE.match(clause)
+    return clause[match.end() :] if match and units else clause

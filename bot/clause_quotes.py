@@ -1,0 +1,89 @@
+"""The evidence's own words in place of a sentence that is not certain: the clause or row that speaks of the same thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from bot.anchor_units import Unit, without_mark
+from bot.claims import claims_of, without_amounts
+from bot.evidence_text import escape_text
+from bot.orders import withhold_orders
+from bot.sanitising import sanitised
+from bot.types import Language
+from bot.word_forms import Form, forms_of, unheld
+from bot.wording import word
+
+LONGEST_QUOTE_CHARS = 420
+_LEAST_SCORE = 1.5  # a word and a half of the sentence, an amount counting two
+_MOST_QUOTES = 2
+_QUESTION_WEIGHT = 0.5
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What stands in the evidence, with its markers, and the pieces that it is from."""
+
+    text: str
+    cited: tuple[int, ...]
+
+
+def quote_for(
+    clauses: Sequence[str],
+    units: Sequence[Unit],
+    *,
+    question: str,
+    language: Language,
+    addresses: Container[str],
+    superseded: dict[int, str],
+) -> Quote | None:
+    """What stands in the evidence instead of these clauses; None when nothing there speaks of the same thing.
+    `superseded` names the pieces that are an older wording, with the day until which it held."""
+    chosen: list[Unit] = []
+    for clause in clauses:
+        best = _nearest(clause, units, question)
+        if best is not None and all(best.sentence != other.sentence for other in chosen):
+            chosen.append(best)
+    shown: list[str] = []
+    for unit in chosen[:_MOST_QUOTES]:
+        text = " ".join(part for part in (unit.sentence, unit.proviso) if part)
+        until = superseded.get(unit.number)
+        name = word("source_says_old", language, until=until) if until else word("source_says", language)
+        shown.append(f"{name} “{_as_text(text, addresses)}” [{unit.number}]")
+    if not chosen:
+        return None
+    return Quote(" ".join(shown), tuple(dict.fromkeys(unit.number for unit in chosen[:_MOST_QUOTES])))
+
+
+def _nearest(clause: str, units: Sequence[Unit], question: str) -> Unit | None:
+    """The stretch that holds most of the clause; one that also speaks of the question comes before others."""
+    claims = claims_of(clause)
+    forms = forms_of(without_amounts(claims))
+    asked = [form for form in forms_of(question) if form not in forms]
+    best, highest = None, 0.0
+    for unit in units:
+        held = _held(forms, unit)
+        amounts = sum(unit.holds_amount(quantity) for quantity in claims.quantities)
+        score = held + 2 * amounts
+        if score < _LEAST_SCORE or withhold_orders(unit.sentence) != unit.sentence:
+            continue
+        score += _QUESTION_WEIGHT * _held(asked, unit)
+        if score > highest:
+            best, highest = unit, score
+    return best
+
+
+def _held(forms: Sequence[Form], unit: Unit) -> float:
+    own = len(forms) - len(unheld(forms, unit.own))
+    either = len(forms) - len(unheld(forms, unit.own, unit.shared))
+    return own + 0.5 * (either - own)
+
+
+def _as_text(sentence: str, addresses: Container[str]) -> str:
+    """The sentence on one line, without what could call somebody or lead elsewhere; a very long one is cut at a word."""
+    text = _SPACES.sub(" ", sanitised(without_mark(sentence), addresses)).strip()
+    if len(text) > LONGEST_QUOTE_CHARS:
+        text = text[:LONGEST_QUOTE_CHARS].rsplit(" ", 1)[0] + " …"
+    return escape_text(text)
