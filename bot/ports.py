@@ -124,7 +124,8 @@ class AlertHandler(Protocol):
     """What becomes of an alert that was posted in a channel with alerts."""
 
     async def handle(self, message: Message, platform: ChatPlatform) -> str:
-        """Deals with the alert, posting what is to be said itself, and returns the name of the outcome for the log.
+        """Deals with the alert, posting and recording what is to be said itself, and returns the name of the outcome
+        for the log. Most alerts of a storm say nothing, so nothing is asked of the platform for them.
 
         It may be called again for the same alert after a restart or a PlatformError: what was posted then is found by
         `find_own` with the delivery id of the alert.

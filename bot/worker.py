@@ -27,7 +27,6 @@ from bot.store import Store
 from bot.tracing import following, trace_of
 from bot.types import Command, Message, Reply
 from bot.wording import word
-from knowledge.types import Scope
 
 MAX_CRASHES = 5  # deliveries in whose middle the process ends so often are given up (bot.inbox.SUSPECT_AFTER)
 RETRY_FOR = timedelta(hours=6)
@@ -302,12 +301,7 @@ class Worker:
         log.info("alert.dealt_with", outcome=outcome)
         for told in self.on_alert:
             told(outcome)
-        posted = await platform.find_own(message.thread, message.delivery_id)
-        answered = Answered(post_id=posted, question=message.text, scope=self._scope_of(message)) if posted else None
-        await self._finish(item, outcome=outcome, answered=answered)
-
-    def _scope_of(self, message: Message) -> Scope:
-        return self._questions.scope_of(message)
+        await self._finish(item, outcome=outcome)  # what was posted is recorded by the handler
 
     async def _carry_out_command(self, item: InboxItem, command: Command, platform: ChatPlatform) -> None:
         try:

@@ -23,7 +23,7 @@ from tests.unit.bot.company import company_sources
 EVERYTHING = Scope.everything()
 REWORDED = "After all attempts fail, no attempt having succeeded, `retry_declined` throws PaymentDeclined [1]."
 OTHER = "`retry_declined` reads `charge` of a payment, max_attempts being exhausted by range [1]."
-SECRET = "hunter2secret9"
+SECRET = "AKIAQX7ZJ2N4RTW8MPL5"
 
 
 async def _ignore(delivery):
@@ -72,21 +72,33 @@ async def call_wrong(world, key="a1"):
     assert world.knowledge.memory.take_out(f"fake:{key}")
 
 
-@pytest.mark.parametrize("again", [CAUSE, REWORDED, CAUSE.replace("[1]", "").strip(" .") + " [1]!"])
-@pytest.mark.parametrize("how", ["wrong", "forgotten by an admin", "replaced by a correction"])
-async def test_a_cause_that_people_rejected_is_neither_remembered_nor_shown_again(world, again, how):
+@pytest.mark.parametrize(
+    ("how", "again"),
+    [
+        ("wrong", CAUSE),
+        ("wrong", REWORDED),
+        ("wrong", CAUSE.replace("[1]", "").strip(" .") + " [1]!"),
+        ("forgotten", CAUSE),  # no word of it is left that other words could be compared with
+        ("corrected", CAUSE),
+        ("corrected", REWORDED),
+    ],
+)
+async def test_a_cause_that_people_rejected_is_neither_remembered_nor_shown_again(world, how, again):
     case = await learn_a_case(world)
+    left = []
     if how == "wrong":
         await call_wrong(world)
-    elif how == "forgotten by an admin":
-        if again == REWORDED:
-            pytest.skip("of a forgotten case no word is left that other words could be compared with")
+    elif how == "forgotten":
         world.knowledge.memory.forget(case.number, scope=EVERYTHING)
     else:
-        await call_wrong(world)
+        desk = build(world)
+        (fault,) = desk._faults.in_thread(world.platform.posts[0].reply.thread)
+        desk._keeper._verdicts.save(fault, "correction", author_id="fake:kim", key="k1", cause="an expired certificate")
+        await desk.learn({"fake": world.platform})
+        left = ["an expired certificate"]
     world.clock.advance(25 * 3600)
-    _, _, _ = await take(world, "a2", model=concluding(again))
-    assert cases(world) == []
+    await take(world, "a2", model=concluding(again))
+    assert [one.cause for one in cases(world)] == left
     reply = world.platform.posts[-1].reply
     assert "Likely cause" not in reply.markdown
     assert any("called wrong before" in line for line in reply.notices)
@@ -263,15 +275,15 @@ async def test_a_correction_is_shown_only_where_all_is_seen_that_its_channel_sho
 
 
 async def test_secrets_of_alerts_models_and_corrections_are_in_no_file(world):
-    leaky = f"`retry_declined` raises PaymentDeclined with password={SECRET} [1]."
+    leaky = f"`retry_declined` raises PaymentDeclined with {SECRET} [1]."
     told = json.dumps({
         "summary": leaky, "cause": leaky, "fix": None, "confidence": "low",
-        "next_steps": [f"log in with password={SECRET}"],
+        "next_steps": [f"log in with {SECRET}"],
     })  # fmt: skip
-    one = alert(world, message=f"declined for password={SECRET}")
+    one = alert(world, message=f"declined for {SECRET}")
     _, thread, desk = await take(world, "a1", one, model=FakeChatModel.saying(NO_TOOL, told, told))
     fault = desk._faults.in_thread(thread)[0]
-    desk._keeper._verdicts.save(fault, "correction", author_id="fake:kim", key="k1", cause=f"password={SECRET} was old")
+    desk._keeper._verdicts.save(fault, "correction", author_id="fake:kim", key="k1", cause=f"{SECRET} was old")
     await desk.learn({"fake": world.platform})
     world.store.query("PRAGMA wal_checkpoint(TRUNCATE)")
     for file in [*world.folder.glob("*.sqlite3*"), *(world.folder / "data").glob("*.sqlite3*")]:
