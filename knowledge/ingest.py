@@ -31,7 +31,7 @@ from knowledge.ingest_looks import read_looks, record_looks
 from knowledge.ingest_moves import carry_moves
 from knowledge.ingest_overlap import EarlyEmbedding, begin_early
 from knowledge.ingest_parts import complete_parts, discover, record_parts, record_skipped
-from knowledge.ingest_plan import SyncPlan, lost_most, make_plan
+from knowledge.ingest_plan import SyncPlan, lost_suddenly, make_plan
 from knowledge.ingest_prepare import log_failure
 from knowledge.ingest_read import DocumentReader
 from knowledge.ingest_warm import WarmReaders
@@ -164,7 +164,7 @@ class SourceSync:
 
     def _keep_lost(self, discovery: Discovery, known: Mapping[str, KnownDocument], outcome: _Outcome) -> Discovery:
         """Keeps what a folder has lost when that is most of it; a commit of a repository is what somebody decided."""
-        lost = lost_most(discovery, known) if self._config.kind == "documents" else frozenset()
+        lost = lost_suddenly(discovery, known) if self._config.kind == "documents" else frozenset()
         if not lost:
             return discovery
         name = self._config.name

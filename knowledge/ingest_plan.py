@@ -75,9 +75,10 @@ def make_plan(
     )
 
 
-def lost_most(discovery: Discovery, known: Mapping[str, KnownDocument]) -> frozenset[str]:
-    """Documents that are not there any more, when they are most of the source and more than a few: as when a mount fell
-    off. What came back under another name is not lost."""
+def lost_suddenly(discovery: Discovery, known: Mapping[str, KnownDocument]) -> frozenset[str]:
+    """Documents that are not there any more in a way that looks like a mount that fell off: most of the source and more
+    than a few, or more than a few below a folder that is still there with nothing in it. What came back under another
+    name is not lost."""
     items = {item.uri: item for item in discovery.items}
     hashes = {item.content_hash for item in discovery.items}
     lost = frozenset(
@@ -85,7 +86,10 @@ def lost_most(discovery: Discovery, known: Mapping[str, KnownDocument]) -> froze
         for uri, document in known.items()
         if _is_gone(uri, items, discovery) and document.content_hash not in hashes
     )
-    return lost if len(lost) >= FEW and len(lost) * 2 > len(known) else frozenset()
+    if len(lost) >= FEW and len(lost) * 2 > len(known):
+        return lost
+    below = [frozenset(uri for uri in lost if uri.startswith(prefix)) for prefix in discovery.empty_prefixes]
+    return frozenset().union(*(uris for uris in below if len(uris) >= FEW))
 
 
 def _is_gone(uri: str, items: Mapping[str, Discovered], discovery: Discovery) -> bool:

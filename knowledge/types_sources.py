@@ -124,6 +124,7 @@ class Discovery:
     parts: tuple[Part, ...] = ()
     held: frozenset[str] = frozenset()  # there, but not to be read now (half-written, a failing disk): known ones stay
     looks: Mapping[str, FileLook] = field(default_factory=dict)  # of a folder's files, for the next discovery
+    empty_prefixes: tuple[str, ...] = ()  # folders that are there and have nothing in them, as one whose mount fell off
 
     @property
     def kept_prefixes(self) -> tuple[str, ...]:

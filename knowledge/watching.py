@@ -6,60 +6,23 @@ Events only say when to look. What changed is found by the sync itself, so an ev
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from knowledge.sources.mounts import network_file_system_of
+
 QUIET_MS = 2_000
 AT_LEAST_EVERY_MS = 60_000  # under unceasing changes
-# what changes on another machine is not reported here
-_WITHOUT_EVENTS = (
-    "nfs",
-    "cifs",
-    "smb",
-    "fuse",
-    "9p",
-    "afs",
-    "ceph",
-    "glusterfs",
-    "lustre",
-    "vboxsf",
-    "prl_fs",
-    "virtiofs",
-)
-_MOUNTS = Path("/proc/self/mountinfo")
 
 
 def reason_without_events(folder: Path) -> str | None:
     """Why events of `folder` cannot be relied on; None when they can."""
     if not folder.is_dir():
         return "the folder is not there"
-    kind = file_system_of(folder)
-    if kind is not None and kind.startswith(_WITHOUT_EVENTS):
+    if (kind := network_file_system_of(folder)) is not None:
         return f"the folder is on a network file system ({kind}), which reports no changes of other machines"
     return None
-
-
-def file_system_of(folder: Path, mounts: Path = _MOUNTS) -> str | None:
-    """The type of the file system that holds `folder`, as Linux names it; None when it is not known."""
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    place, best, kind = str(folder.resolve()), -1, None
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        fields = before.split()
-        if len(fields) < 5 or not after:
-            continue
-        point = fields[4].replace("\\040", " ")
-        inside = place == point or place.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= best:
-            best, kind = len(point), after.split()[0]
-    return kind
 
 
 def watch_folder(folder: Path, on_change: Callable[[], None], stop: threading.Event) -> str | None:

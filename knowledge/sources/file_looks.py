@@ -4,7 +4,8 @@ Content decides by its hash alone. Times and sizes only save reading: a file is 
 times and inode are those of the last look, and that look came at least RACY_NS after the file's last change, so that
 every later change must have left another time (the index of git knows the same trap as "racily clean"). ctime cannot
 be set by programs, so a tool that puts an old mtime back is noticed too. A time that lies ahead of the clock proves
-nothing: the file is read.
+nothing: the file is read. Where other machines write, times are those of their clocks, which may lie off ours: there a
+file is believed only when it has been left alone for STRANGE_CLOCK_NS longer.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from knowledge.types import MAX_FILE_BYTES, FileLook
 
 RACY_NS = 2_000_000_000  # the coarsest file systems (FAT) keep even seconds
+STRANGE_CLOCK_NS = 600_000_000_000  # how far the clock of a file server may lie off ours
 _READ_BYTES = 1024 * 1024
 _FAILING_DISK = frozenset(
     {
@@ -44,12 +46,12 @@ def is_same(stat: os.stat_result, look: FileLook) -> bool:
     )
 
 
-def is_young(stat: os.stat_result, *, now_ns: int, settle_s: float) -> bool:
-    """Whether a file was written to so lately that its writer may not be done."""
-    return abs(now_ns - stat.st_mtime_ns) < settle_s * 1e9
+def is_young(stat: os.stat_result, *, now_ns: int, settle_s: float, off_ns: int = 0) -> bool:
+    """Whether a file was written to so lately that its writer may not be done, by a clock that lies `off_ns` off."""
+    return settle_s > 0 and abs(now_ns - stat.st_mtime_ns) < settle_s * 1e9 + off_ns
 
 
-def look_at(path: Path, uri: str, stat: os.stat_result, *, now_ns: int) -> FileLook | Held | None:
+def look_at(path: Path, uri: str, stat: os.stat_result, *, now_ns: int, off_ns: int = 0) -> FileLook | Held | None:
     """The file hashed; Held when it changed since `stat` or the disk fails; None when it has gone.
 
     A file that may not be read gives a hash that changes once it may.
@@ -80,7 +82,7 @@ def look_at(path: Path, uri: str, stat: os.stat_result, *, now_ns: int) -> FileL
         ctime_ns=stat.st_ctime_ns,
         inode=stat.st_ino,
         # nothing is proven by numbers of a file that could not be read: rights of a folder above it are not in them
-        is_settled=size_bytes > 0 and now_ns - max(stat.st_mtime_ns, stat.st_ctime_ns) >= RACY_NS,
+        is_settled=size_bytes > 0 and now_ns - max(stat.st_mtime_ns, stat.st_ctime_ns) >= RACY_NS + off_ns,
     )
 
 

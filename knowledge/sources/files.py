@@ -17,7 +17,8 @@ import pathspec
 from knowledge.errors import ContentChanged, NotFound, SourceMissing, UnreadableFile
 from knowledge.masking import mask_path
 from knowledge.ports import DiscoveryTask
-from knowledge.sources.file_looks import Held, is_same, is_young, look_at
+from knowledge.sources.file_looks import STRANGE_CLOCK_NS, Held, is_same, is_young, look_at
+from knowledge.sources.mounts import network_file_system_of
 from knowledge.sources.shown_names import hides_something, shown_name
 from knowledge.types import MAX_FILE_BYTES, Discovered, Discovery, FileLook, Part, SkippedItem
 
@@ -44,6 +45,7 @@ class _Listing:
     unlisted: list[Part] = field(default_factory=list)
     held: dict[str, str] = field(default_factory=dict)  # uri -> why
     looks: dict[str, FileLook] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)  # prefixes of folders without anything in them
 
 
 class FolderSource:
@@ -63,12 +65,15 @@ class FolderSource:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         settle_s: float = 0.0,
         pause: Callable[[float, Callable[[], bool]], None] = _wait,
+        network_of: Callable[[Path], str | None] = network_file_system_of,
     ) -> None:
         """A file that was written to less than `settle_s` ago is looked at again after that time."""
         self.name = name
         self._clock = clock
         self._settle_s = settle_s
         self._pause = pause
+        self._network_of = network_of
+        self._off_ns = 0  # how far the clock that files get their times from may lie off ours
         self._hashes: dict[str, str] = {}
         self._data_dir = data_dir.resolve() if data_dir is not None else None
         self._root = root
@@ -89,6 +94,7 @@ class FolderSource:
         What is being written, or cannot be read because a disk or share fails, is held: it is neither new nor gone.
         """
         self._require_root()
+        self._off_ns = STRANGE_CLOCK_NS if self._network_of(self._root) is not None else 0
         listing = _Listing()
         for path in self._walk(self._root, listing):
             self._list_file(path, listing)
@@ -108,6 +114,7 @@ class FolderSource:
             parts=tuple(listing.unlisted),
             held=frozenset(listing.held),
             looks=listing.looks,
+            empty_prefixes=tuple(listing.empty),
         )
 
     def _list_file(self, path: Path, listing: _Listing) -> None:
@@ -137,7 +144,7 @@ class FolderSource:
         young = {
             uri: status
             for uri, (_, status) in listing.found.items()
-            if is_young(status, now_ns=now_ns, settle_s=self._settle_s)
+            if is_young(status, now_ns=now_ns, settle_s=self._settle_s, off_ns=self._off_ns)
         }
         if not young:
             return
@@ -162,7 +169,7 @@ class FolderSource:
             if known is not None and known.is_settled and is_same(status, known):
                 listing.looks[uri] = known
             else:
-                look = look_at(path, uri, status, now_ns=self._now_ns())
+                look = look_at(path, uri, status, now_ns=self._now_ns(), off_ns=self._off_ns)
                 if isinstance(look, Held):
                     listing.held[uri] = look.reason
                 elif look is not None:
@@ -226,6 +233,8 @@ class FolderSource:
             listing.skipped.append(SkippedItem(uri=uri, reason=reason))
             listing.unlisted.append(Part(prefix=f"{uri}/", state="", is_kept=True, problem=f"{uri}: {reason}"))
             return
+        if not entries and folder != self._root:
+            listing.empty.append(f"{mask_path(self._uri(folder))}/")
         for entry in entries:
             path = Path(entry.path)
             if not entry.is_dir(follow_symlinks=False):

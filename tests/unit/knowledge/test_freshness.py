@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -48,9 +49,9 @@ def test_of_many_files_only_the_changed_ones_are_read_again(tmp_path: Path, monk
     read: list[str] = []
     inner = file_looks.look_at
 
-    def counting(path: Path, uri: str, stat: os.stat_result, *, now_ns: int) -> object:
+    def counting(path: Path, uri: str, stat: os.stat_result, **clocks: int) -> object:
         read.append(uri)
-        return inner(path, uri, stat, now_ns=now_ns)
+        return inner(path, uri, stat, **clocks)
 
     monkeypatch.setattr("knowledge.sources.files.look_at", counting)
     after = looks_of(source, before)
@@ -78,6 +79,37 @@ def test_a_file_of_this_very_moment_or_of_the_future_is_read_again(tmp_path: Pat
     moment = time.time() + 3600
     os.utime(path, (moment, moment))
     assert not looks_of(FolderSource("rules", tmp_path, clock=later), {})["a.md"].is_settled
+
+
+def test_a_file_server_whose_clock_lags_hides_no_second_change(tmp_path: Path) -> None:
+    """Its times may be a minute old at the moment of writing: numbers that stay the same prove nothing yet."""
+    path = tmp_path / "a.md"
+    path.write_text("15일")
+    aged(path, 60)
+    server = FolderSource("rules", tmp_path, clock=later, network_of=lambda folder: "nfs4")
+    before = looks_of(server, {})
+    assert not before["a.md"].is_settled
+    assert looks_of(FolderSource("rules", tmp_path, clock=later, network_of=lambda folder: None), {})["a.md"].is_settled
+    an_hour = FolderSource(
+        "rules",
+        tmp_path,
+        clock=lambda: datetime.fromtimestamp(time.time() + 3600, UTC),
+        network_of=lambda folder: "nfs4",
+    )
+    assert looks_of(an_hour, {})["a.md"].is_settled
+
+
+def test_a_file_that_grows_on_a_file_server_whose_clock_lags_waits(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("반만 쓴")
+    aged(path, 60)
+
+    def writes_on(seconds: float, should_stop: object) -> None:
+        path.write_text("반만 쓴 것이 아닌")
+        aged(path, 59)
+
+    found = FolderSource("rules", tmp_path, settle_s=2.0, pause=writes_on, network_of=lambda folder: "cifs").discover()
+    assert (found.items, found.held) == ((), frozenset({"a.md"}))
 
 
 def test_a_file_that_is_still_being_written_waits_and_keeps_what_was_known(tmp_path: Path) -> None:
@@ -116,6 +148,35 @@ def test_a_folder_that_lost_most_of_its_documents_keeps_them_until_it_is_confirm
     assert shelf.sync(force=True).deleted == 6
     assert shelf.knowledge.status(scope=EVERYTHING)[0].problem is None
     assert shelf.keyword("연차휴가") == []
+
+
+def test_a_mount_below_the_folder_that_fell_off_loses_nothing_although_most_is_there(shelf: Shelf) -> None:
+    for number in range(3):
+        shelf.write(f"mounted/deep/{number}.md", LEAVE.replace("15일", f"{number + 1}일"))
+    for number in range(9):
+        shelf.write(f"own/{number}.md", TRAVEL.replace("3만원", f"{number}만원"))
+    shelf.sync()
+    shutil.rmtree(shelf.folder / "mounted" / "deep")  # the mount point stays, with nothing in it
+    shelf.write("new.md", TRAVEL.replace("3만원", "77만원"))
+    report = shelf.sync()
+    assert (report.added, report.deleted) == (1, 0)
+    assert "3 of 12 documents" in (report.problem or "")
+    assert shelf.keyword("연차휴가")
+    (shelf.folder / "mounted").rmdir()  # who removes the folder itself means it
+    report = shelf.sync()
+    assert (report.deleted, report.problem) == (3, None)
+
+
+def test_a_few_documents_that_go_from_a_folder_are_deleted(shelf: Shelf) -> None:
+    for number in range(2):
+        shelf.write(f"sub/{number}.md", LEAVE.replace("15일", f"{number + 1}일"))
+    for number in range(9):
+        shelf.write(f"own/{number}.md", TRAVEL.replace("3만원", f"{number}만원"))
+    shelf.sync()
+    for path in (shelf.folder / "sub").iterdir():
+        path.unlink()
+    report = shelf.sync()
+    assert (report.deleted, report.problem) == (2, None)
 
 
 def test_a_renamed_folder_is_no_loss(shelf: Shelf) -> None:
