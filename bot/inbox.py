@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from bot.store import Store, moment, timestamp
@@ -25,6 +25,7 @@ Lane = Literal["slow", "quick", "long", "alert"]
 "quick"; reading sources again is "long"; alerts have a lane of their own."""
 
 SUSPECT_AFTER = 2  # crashes: from then on a delivery is worked on while no other suspect is
+LONGEST_POSTPONED = timedelta(seconds=300)  # what waits longer was put off before the clock was set back
 WITHDRAWN = "withdrawn"  # the outcome of a question that was deleted before it was answered
 
 _OPEN = "state IN ('received', 'working')"
@@ -161,14 +162,15 @@ class Inbox:
         is worked on at a time: the others were there by chance, and must not be given up for what one of them does.
         """
         with self._store.transaction() as connection:
+            now = self._clock()
             row = connection.execute(
                 "SELECT * FROM inbox i WHERE state = 'received' AND lane = ?"
-                " AND (not_before IS NULL OR not_before <= ?)"
+                " AND (not_before IS NULL OR not_before <= ? OR not_before > ?)"
                 f" AND (crashes < {SUSPECT_AFTER} OR NOT EXISTS (SELECT 1 FROM inbox s WHERE s.state = 'working'"
                 f" AND s.crashes >= {SUSPECT_AFTER}))"
                 f" AND NOT EXISTS (SELECT 1 FROM inbox e WHERE e.thread_key = i.thread_key AND e.{_OPEN}"
                 " AND (e.state = 'working' OR (e.said_at, e.seq) < (i.said_at, i.seq))) ORDER BY seq LIMIT 1",
-                (lane, timestamp(self._clock())),
+                (lane, timestamp(now), timestamp(now + LONGEST_POSTPONED)),
             ).fetchone()
             if row is None:
                 return None

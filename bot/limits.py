@@ -68,5 +68,5 @@ def _free_at(times: Sequence[datetime], allowed: int, window: timedelta, now: da
     """When fewer than `allowed` of `times` lie within the last `window`; None when that is so now."""
     if not allowed:
         return None
-    recent = [time for time in times if time > now - window]
+    recent = [time for time in times if now - window < time <= now]  # later ones: the clock was set back
     return recent[-allowed] + window if len(recent) >= allowed else None

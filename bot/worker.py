@@ -18,7 +18,7 @@ import structlog
 
 from bot.commands import Commands
 from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
-from bot.inbox import WITHDRAWN, Answered, Inbox, InboxItem, Lane
+from bot.inbox import LONGEST_POSTPONED, WITHDRAWN, Answered, Inbox, InboxItem, Lane
 from bot.persona import Persona, language_of
 from bot.ports import AlertHandler, ChatPlatform, Receive
 from bot.questions import Overtaken, Questions
@@ -30,10 +30,11 @@ from bot.wording import word
 
 MAX_CRASHES = 5  # deliveries in whose middle the process ends so often are given up (bot.inbox.SUSPECT_AFTER)
 RETRY_FOR = timedelta(hours=6)
-FIRST_WAIT_S, LONGEST_WAIT_S = 2.0, 300.0
+FIRST_WAIT_S, LONGEST_WAIT_S = 2.0, LONGEST_POSTPONED.total_seconds()
 REVOKED_WAIT_S = 60.0
 RECORD_AGAIN_S = (1.0, 5.0, 30.0)
 LOOK_AGAIN_S = 5.0  # after the store failed
+LOOK_AT_LEAST_S = 30.0  # while something waits for its platform: the clock may be set meanwhile
 QUOTED_CHARS = 80  # of a question that could not be answered where it was asked
 
 log = structlog.get_logger(__name__)
@@ -128,7 +129,7 @@ class Worker:
         try:
             due = await self._store.in_thread(self._inbox.next_due)
             if due is not None:
-                wait_s = max(0.01, (due - self._clock()).total_seconds())
+                wait_s = min(LOOK_AT_LEAST_S, max(0.01, (due - self._clock()).total_seconds()))
         except StoreError:
             self._look_again = True
         if self._look_again:

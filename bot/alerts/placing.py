@@ -106,7 +106,9 @@ class AlertPlacing:
         number = 0
         while True:
             now = self.clock()
-            blocked = [NOWHERE, *(place for place, trouble in self.troubles.items() if trouble.again_at > now)]
+            latest = now + timedelta(seconds=LONGEST_WAIT_S)  # later than that: the clock was set back meanwhile
+            waiting = [place for place, trouble in self.troubles.items() if now < trouble.again_at <= latest]
+            blocked = [NOWHERE, *waiting]
             one = await self.store.in_thread(self.intake.next_waiting, after=number, blocked=blocked)
             if one is None:
                 await self._record_counted()

@@ -221,3 +221,12 @@ def test_threads_of_different_channels_never_share_a_key():
     keys = {thread_key(thread("1", "2")), thread_key(thread("2", "1")), thread_key(thread("1", "2", "other"))}
     assert len(keys) == 3
     assert all(json.loads(key) for key in keys)
+
+
+def test_a_clock_that_was_set_back_holds_up_nothing_that_was_put_off_before(inbox, clock):
+    inbox.save(message())
+    inbox.take_next("slow")
+    inbox.postpone("d1", until=clock() + timedelta(seconds=60))
+    assert taken(inbox) is None
+    clock.now -= timedelta(hours=3)
+    assert taken(inbox) == "d1"

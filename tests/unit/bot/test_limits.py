@@ -84,3 +84,15 @@ def test_a_restart_forgets_nothing(inbox, clock, tmp_path):
         assert over.free_at == clock() + timedelta(minutes=1)
     finally:
         again.close()
+
+
+def test_a_clock_that_was_set_back_uses_up_nobodys_allowance(inbox, clock):
+    limits = Limits(user=Allowance(per_minute=2, per_hour=2), total=NO_LIMIT)
+    ask(inbox, "1")
+    ask(inbox, "2")
+    assert reached(limits, inbox, clock) is not None
+    clock.now -= timedelta(days=1)
+    assert reached(limits, inbox, clock) is None
+    ask(inbox, "3")
+    ask(inbox, "4")
+    assert reached(limits, inbox, clock) is not None
