@@ -25,14 +25,15 @@ from knowledge.chunking.code_definitions import (
     last_row_of,
     statement_borders,
 )
+from knowledge.chunking.code_embedded import EmbeddedCode, embedded_code
 from knowledge.chunking.code_grammar import Grammar
 from knowledge.chunking.code_grammars import grammar_of, language
 from knowledge.chunking.code_roles import roles_of
 from knowledge.chunking.code_text import PART_CHARS, index_text, join_lines, split_lines, split_rows, words_of
-from knowledge.chunking.code_windows import chunk_plain
+from knowledge.chunking.code_windows import blocks, chunk_plain, sections, windows
 from knowledge.types import CallSite, ChunkDraft
 
-CODE_CHUNKING_VERSION = "2"
+CODE_CHUNKING_VERSION = "3"
 
 _LONG_LINE_CHARS = 1000
 _NO_CONTENT = re.compile(
@@ -73,12 +74,34 @@ def cut_code(uri: str, text: str) -> CutCode:
     if not text.strip():
         return CutCode(drafts=())
     if grammar is None:
-        return CutCode(drafts=tuple(chunk_plain(uri, text)))
+        inside = embedded_code(uri, text)
+        return CutCode(drafts=tuple(chunk_plain(uri, text))) if inside is None else _cut_embedded(uri, text, inside)
     if _is_minified(text):
         return CutCode(drafts=tuple(chunk_plain(uri, text)), warnings=(MINIFIED,))
     chunker = _FileChunker(uri, text, grammar)
     warnings = (BROKEN_SYNTAX,) if chunker.is_broken else ()
     return CutCode(drafts=tuple(chunker.chunks()), imports=chunker.imports(), warnings=warnings)
+
+
+def _cut_embedded(uri: str, text: str, inside: EmbeddedCode) -> CutCode:
+    """Definitions of the code inside a file, sections of its prose, windows of the rest."""
+    lines = split_lines(text)
+    if _is_minified(text):
+        return CutCode(drafts=tuple(chunk_plain(uri, text)), warnings=(MINIFIED,))
+    drafts: list[ChunkDraft] = []
+    cut = CutCode(drafts=())
+    if inside.code.strip() and inside.grammar is not None:
+        chunker = _FileChunker(uri, inside.code, inside.grammar)
+        warnings = (BROKEN_SYNTAX,) if chunker.is_broken else ()
+        cut = CutCode(drafts=tuple(chunker.chunks()), imports=chunker.imports(), warnings=warnings)
+    elif inside.code.strip():
+        drafts += blocks(uri, split_lines(inside.code))
+    if inside.prose.strip():
+        drafts += sections(uri, split_lines(inside.prose))
+    for first, last in inside.others:
+        drafts += windows(uri, lines, first, last)
+    ordered = sorted((*cut.drafts, *drafts), key=lambda draft: draft.start_line or 0)
+    return CutCode(drafts=tuple(ordered), imports=cut.imports, warnings=cut.warnings)
 
 
 def _is_minified(text: str) -> bool:

@@ -239,9 +239,12 @@ def _js_member(node: Node, stem: str, container: Node | None) -> Described | Non
         return None
     if node.type == "pair":
         value = node.child_by_field_name("value")
+        name = text_of(node.child_by_field_name("key")).strip("\"'`")
+        if value is not None and value.type == "object" and _js_holds_functions(value):
+            return Described(name, "object", node, value)
         if value is None or value.type not in _JS_FUNCTIONS:
             return None
-        return Described(text_of(node.child_by_field_name("key")).strip("\"'`"), "method", node, body_of(value))
+        return Described(name, "method", node, body_of(value))
     named = node.child_by_field_name("name") or node.child_by_field_name("property")
     name = text_of(named).strip("\"'`")
     value = node.child_by_field_name("value")
@@ -250,6 +253,15 @@ def _js_member(node: Node, stem: str, container: Node | None) -> Described | Non
         return Described(name, "method", node, body_of(function) if function is not None else None)
     kind = "property" if "field" in node.type else "constructor" if name == "constructor" else "method"
     return Described(name, kind, node, body_of(node))
+
+
+def _js_holds_functions(value: Node) -> bool:
+    """True for `methods` of a Vue component, `Query` of GraphQL resolvers, `actions` of a store."""
+    for child in value.named_children:
+        held = child.child_by_field_name("value") if child.type == "pair" else None
+        if child.type == "method_definition" or (held is not None and held.type in _JS_FUNCTIONS):
+            return True
+    return False
 
 
 def _js_kind(name: str, kind: str, node: Node) -> str:

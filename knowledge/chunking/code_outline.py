@@ -16,7 +16,7 @@ from knowledge.types import ChunkDraft
 WHOLE_CHARS = 900  # a section of at most this size is not taken apart, unless it only gathers others
 PART_CHARS = 2400
 _MAX_DEPTH = 4
-_MIN_ROWS = {"key": 3, "keys": 2, "table": 1, "stage": 1, "target": 1, "block": 1, "document": 1}
+_MIN_ROWS = {"key": 3, "keys": 2, "table": 1, "stage": 1, "target": 1, "block": 1, "document": 1, "element": 3}
 _MAX_PATH_CHARS = 160
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from knowledge.chunking.code_outline import Section
+from knowledge.chunking.code_outline_xml import xml_outline
 
 _MAX_DEPTH = 12
 _MAX_COMMENT_ROWS = 30
@@ -23,7 +24,7 @@ _STAGE = re.compile(r"\s*FROM\s+(?:--\S+\s+)*(?P<image>\S+)(?:\s+AS\s+(?P<name>\
 _RULE = re.compile(r"(?P<targets>[A-Za-z0-9_./%$(){}\- ]+?)\s*::?(?![=:])")
 _DEFINE = re.compile(r"define\s+(?P<name>\S+)")
 _BLOCK = re.compile(
-    r"""\s*(?P<head>[A-Za-z_@][\w.\-]*(?:\s*\([^()]*\)|\s+(?:"[^"]*"|'[^']*'|[\w.\-:<>*/~^$]+))*)\s*(?:=\s*)?\{\s*(?:[\w,\s]*->)?\s*(?:(?:\#|//).*)?$"""
+    r"""\s*(?P<head>[A-Za-z_@][\w.\-]*(?:<[\w.]{1,60}>)?(?:\s*\([^()]*\)|\s+(?:"[^"]*"|'[^']*'|[\w.\-:<>*/~^$&@]+))*)\s*(?:=\s*)?\{\s*(?:[\w,\s]*->)?\s*(?:(?:\#|//).*)?$"""
 )
 _WORDS = re.compile(r"[\w.\-/$]+")
 _JSON_KEY = re.compile(r'(?P<indent>\s*)"(?P<key>(?:[^"\\]|\\.)+)"\s*:\s*(?P<value>[\[{])?')
@@ -37,7 +38,7 @@ def outline_of(uri: str, lines: Sequence[str]) -> Section | None:
     return reader(lines) if reader is not None else None
 
 
-def _by_name(name: str) -> Callable[[Sequence[str]], Section] | None:
+def _by_name(name: str) -> Callable[[Sequence[str]], Section | None] | None:
     if name in ("dockerfile", "containerfile") or name.startswith(("dockerfile.", "containerfile.")):
         return _dockerfile
     if name in ("makefile", "gnumakefile") or name.startswith("makefile."):
@@ -59,6 +60,18 @@ def _with_comment(lines: Sequence[str], row: int, marks: tuple[str, ...] = ("#",
     while start > 0 and row - start < _MAX_COMMENT_ROWS and lines[start - 1].lstrip().startswith(marks):
         start -= 1
     return start
+
+
+def _with_description(lines: Sequence[str], row: int) -> int:
+    """The first row of the comment, or of the block of text between triple quotes (GraphQL), directly above."""
+    marks = '"""'
+    if row == 0 or not lines[row - 1].rstrip().endswith(marks):
+        return _with_comment(lines, row)
+    for start in range(row - 1, max(-1, row - 1 - _MAX_COMMENT_ROWS), -1):
+        line = lines[start].strip()
+        if line.startswith(marks) and (start < row - 1 or len(line) > len(marks)):
+            return start
+    return row
 
 
 def _close_open(open_sections: list[tuple[int, Section]], indent: int, last_row: int) -> None:
@@ -244,7 +257,7 @@ def _braces(lines: Sequence[str]) -> Section:
         depth += plain.count("{") - plain.count("}")
         if opened is not None and depth > before and len(open_sections) < _MAX_DEPTH:
             parent = open_sections[-1][1] if open_sections else root
-            first = max(_with_comment(lines, row), parent.first_row + (1 if open_sections else 0))
+            first = max(_with_description(lines, row), parent.first_row + (1 if open_sections else 0))
             section = Section(name=_block_name(opened["head"]), first_row=first, last_row=row, kind="block")
             parent.parts.append(section)
             open_sections.append((before, section))
@@ -257,7 +270,7 @@ def _braces(lines: Sequence[str]) -> Section:
 
 def _block_name(head: str) -> str:
     """`resource "aws_s3_bucket" "logs"` gives resource.aws_s3_bucket.logs; `stage('Build')` gives stage.Build."""
-    return ".".join(_WORDS.findall(head)[:4])
+    return ".".join(_WORDS.findall(re.split(r"\s(?:implements|extends|@\w)", head)[0])[:4])
 
 
 def _json(lines: Sequence[str]) -> Section:
@@ -284,12 +297,14 @@ def suffixes() -> Iterator[str]:
     yield from _READERS
 
 
-_READERS: dict[str, Callable[[Sequence[str]], Section]] = {
+_READERS: dict[str, Callable[[Sequence[str]], Section | None]] = {
     "yml": _yaml, "yaml": _yaml,
     "toml": _toml, "ini": _toml, "cfg": _toml, "conf": _braces, "service": _toml, "editorconfig": _toml,
     "properties": _properties, "env": _properties,
     "dockerfile": _dockerfile, "mk": _makefile,
     "gradle": _braces, "tf": _braces, "hcl": _braces, "proto": _braces, "groovy": _braces, "prisma": _braces,
     "graphql": _braces, "graphqls": _braces,
+    "xml": xml_outline, "pom": xml_outline, "csproj": xml_outline, "vbproj": xml_outline, "config": xml_outline,
+    "props": xml_outline, "targets": xml_outline,
     "json": _json, "json5": _json, "jsonc": _json,
 }  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from knowledge.chunking.code_mybatis import chunk_mapper, is_mapper
 from knowledge.chunking.code_outline import chunk_outline
 from knowledge.chunking.code_outline_formats import outline_of
 from knowledge.chunking.code_sql import SQL_SUFFIXES, chunk_sql
@@ -13,6 +14,7 @@ from knowledge.chunking.code_text import index_text, join_lines, split_lines, sp
 from knowledge.types import ChunkDraft, ChunkKind
 
 _WINDOW_CHARS = 2400
+_BLANK_ROWS = 5  # more of them separate two blocks
 _MARKDOWN = frozenset(["md", "mdx", "markdown", "mdown", "adoc", "asciidoc", "rst", "rest"])
 _ATX = re.compile(r"(#{1,6}|={1,6})[ \t]+(?P<title>\S.*?)[ \t]*#*$")
 _FENCE = re.compile(r"\s*(```|~~~|----$|\.\.\.\.$)")
@@ -25,7 +27,9 @@ def chunk_plain(uri: str, text: str) -> list[ChunkDraft]:
     lines = split_lines(text)
     suffix = uri.rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
     if suffix in _MARKDOWN:
-        return _sections(uri, lines)
+        return sections(uri, lines)
+    if is_mapper(uri, text):
+        return chunk_mapper(uri, text)
     if suffix in SQL_SUFFIXES:
         return chunk_sql(uri, text)
     outline = outline_of(uri, lines)
@@ -44,6 +48,18 @@ def windows(uri: str, lines: Sequence[str], first: int, last: int) -> list[Chunk
     ]
 
 
+def blocks(uri: str, lines: Sequence[str]) -> list[ChunkDraft]:
+    """Windows over each run of rows that is not broken by more than a few blank ones."""
+    drafts: list[ChunkDraft] = []
+    rows = [row for row, line in enumerate(lines) if line.strip()]
+    start = 0
+    for place, row in enumerate(rows):
+        if place + 1 == len(rows) or rows[place + 1] - row > _BLANK_ROWS:
+            drafts += windows(uri, lines, rows[start], row)
+            start = place + 1
+    return drafts
+
+
 def _line_borders(lines: Sequence[str], first: int, last: int) -> Mapping[int, int]:
     """Rows that begin something: 0 after a blank line at the left margin, 1 at the margin, 2 after a blank line."""
     borders = {}
@@ -56,7 +72,7 @@ def _line_borders(lines: Sequence[str], first: int, last: int) -> Mapping[int, i
     return borders
 
 
-def _sections(uri: str, lines: Sequence[str]) -> list[ChunkDraft]:
+def sections(uri: str, lines: Sequence[str]) -> list[ChunkDraft]:
     """One chunk a heading section, with the path of headings as its label."""
     drafts: list[ChunkDraft] = []
     marks = [*_headings(lines), (len(lines), 0, "")]
