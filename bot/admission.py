@@ -19,6 +19,7 @@ class Surroundings:
     alerts: bool = False  # what programs post in this channel are alerts
     alert_authors: Collection[str] = ()  # accounts of people whose posts are alerts too
     names_cause: bool = False  # the message says what the cause of a fault was, below its analysis
+    is_listed: bool = True  # the channel has an entry in the settings
     over_limit: bool = False  # this person, or everybody together, has asked too much
 
 
@@ -44,6 +45,8 @@ def admit(message: Message, around: Surroundings) -> Admission:
         return _passed_over("not addressed (no mention, no direct message, no thread of the bot)")
     if not addressed and message.mentions_others:
         return _passed_over("a follow-up that speaks to somebody else")
+    if message.is_shared and not around.is_listed:
+        return _told("shared") if addressed else _passed_over("a channel that other organisations read, not listed")
     if not _says_something(message):
         return _told("empty") if addressed else _passed_over("a follow-up in which nothing is asked")
     if len(message.text.strip()) > around.max_chars:

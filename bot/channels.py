@@ -44,6 +44,10 @@ class Channels:
         limit = self.limits.get(thread.platform)
         return policy if limit is None else replace(policy, scope=common(policy.scope, limit))
 
+    def is_listed(self, thread: ThreadRef) -> bool:
+        """Whether the channel has an entry of its own in the settings."""
+        return (thread.platform, thread.channel_id) in self.configured
+
     def configured_on(self, platform: str) -> tuple[str, ...]:
         """Ids of the configured channels of a platform."""
         return tuple(channel_id for name, channel_id in self.configured if name == platform)

@@ -102,6 +102,7 @@ class Reception:
             max_chars=self.max_question_chars,
             answered_thread=answered,
             answers=policy.answers,
+            is_listed=self.channels.is_listed(message.thread),
             alerts=policy.alerts,
             alert_authors=policy.alert_authors,
             names_cause=self.alerts is not None and self.alerts.is_correction(message),
@@ -126,6 +127,8 @@ class Reception:
 
     def _told(self, message: Message, told: str, over: OverLimit | None, language: Language) -> Reply:
         text = limit_text(over, self.clock(), language) if over and told == "over_limit" else ""
+        if told == "shared":
+            text = word("shared", language, platform=message.thread.platform, id=message.thread.channel_id)
         values: dict[str, object] = {"max_chars": self.max_question_chars} if told == "too_long" else {}
         unread = ", ".join(item.name for item in message.attachments if item.text is None)
         return Reply(

@@ -60,6 +60,7 @@ class Message:
     delivery_id: str  # the same for every delivery of the same post
     event: MessageEvent = "posted"  # "system": joins, leaves, topic changes and other posts that nobody wrote
     mentions_others: bool = False  # somebody else is spoken to by name
+    is_shared: bool = False  # people of other organisations read the channel too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -238,6 +238,7 @@ class MattermostPlatform:
             own=own,
             author=await self._directory.author(post, own, sender=sender),
             is_direct=await self._directory.is_direct(str(post.get("channel_id"))),
+            is_shared=await self._directory.is_shared(str(post.get("channel_id"))),
             attachments=await self._directory.attachments(post) if read_files else (),
             event=event,
         )

@@ -11,6 +11,7 @@ import structlog
 
 from bot.errors import PlatformError
 from bot.platforms.attached_text import FILES_READ
+from bot.platforms.mattermost_failures import Refused
 from bot.platforms.mattermost_messages import (
     Own,
     author_of,
@@ -76,6 +77,16 @@ class Directory:
     async def is_direct(self, channel_id: str) -> bool:
         """Whether it is a conversation with the bot alone; in a group message people talk with each other too."""
         return (await self._channel(channel_id)).get("type") == "D"
+
+    async def is_shared(self, channel_id: str) -> bool:
+        """Whether other organisations' servers take part in the channel. Events do not tell."""
+        if "shared" not in await self._channel(channel_id):
+            try:
+                told = await self._rest.channel(channel_id)
+            except Refused:  # what may not be looked at is not shared through this server
+                told = {}
+            self._channels[channel_id] = {**self._channels[channel_id], "shared": False, **told}
+        return self._channels[channel_id]["shared"] is True
 
     async def is_heard(self, channel_id: str) -> bool:
         """Whether the channel's team is one of those that the settings name; direct messages always are heard."""

@@ -122,6 +122,7 @@ def message_of(
     is_direct: bool,
     attachments: Sequence[Attachment] = (),
     event: MessageEvent = "posted",
+    is_shared: bool = False,
 ) -> Message:
     """The message of a post. Whether it names the bot is read from its text: the server's own list of mentions also
     holds @channel, joins and, by setting, every reply."""
@@ -144,6 +145,7 @@ def message_of(
         mentions_bot=mention.search(spoken) is not None,
         mentions_others=_names_others(spoken, own),
         is_direct=is_direct,
+        is_shared=is_shared,
         attachments=tuple(attachments),
         posted_at=datetime.fromtimestamp(int(post.get("create_at") or 0) / 1000, UTC),
         delivery_id=delivery_id,

@@ -70,6 +70,7 @@ class SlackMessages:
             posted_at=moment_of(ts),
             delivery_id=delivery_id(channel, ts) + event_id,
             event=kind,
+            is_shared=event.get("is_ext_shared") is True,
             mentions_others=any(user != identity.user_id for user in mentioned) or "<!subteam^" in raw,
         )
 

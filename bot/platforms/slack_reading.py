@@ -129,10 +129,10 @@ class SlackReading:
         bound = now - self._max_age_s
         if position.alive_at < bound:
             haul.skipped, haul.left_out = -1, f"posts older than {self._max_age_s / 3600:g} h"
-        for channel, kind in (await self._channels(position, haul)).items():
+        for channel, told in (await self._channels(position, haul)).items():
             read_until = max(float(position.channels.get(channel, 0)), position.alive_at)
             since = max(read_until - OVERLAP_S, bound)
-            await self._gather(channel, kind, since, position, haul)
+            await self._gather(channel, told, since, position, haul)
         await self._deliver(haul, intake, position)
         self._tell(haul)
         self._caught_up = haul.complete
@@ -163,9 +163,10 @@ class SlackReading:
         self.notice = f"After a time without connection {what} were not read; whoever asked then must ask again."
         log.warning("slack.catch_up_skipped", skipped=what)
 
-    async def _channels(self, position: _Position, haul: _Haul) -> dict[str, str]:
-        """channel -> channel_type, of all that the bot is in; of those it has read in when Slack does not list them."""
-        found: dict[str, str] = {}
+    async def _channels(self, position: _Position, haul: _Haul) -> dict[str, Json]:
+        """channel -> what its events say of it, of all that the bot is in; of those it has read in when Slack does not
+        list them."""
+        found: dict[str, Json] = {}
         cursor: str | None = None
         try:
             for _ in range(MAX_CHANNEL_PAGES):
@@ -174,7 +175,7 @@ class SlackReading:
                     limit=PAGE, cursor=cursor,
                 )  # fmt: skip
                 for channel in answer.get("channels") or ():
-                    found[str(channel["id"])] = _type_of(channel)
+                    found[str(channel["id"])] = _told_of(channel)
                 if (cursor := next_cursor(answer)) is None:
                     break
         except SlackRefusal as error:
@@ -183,25 +184,25 @@ class SlackReading:
             haul.complete = False
             log.warning("slack.channels_not_listed", reason=str(error))
         for channel in position.channels:
-            found.setdefault(channel, "im" if channel.startswith("D") else "channel")
+            found.setdefault(channel, {"channel_type": "im" if channel.startswith("D") else "channel"})
         latest = sorted(found, key=lambda channel: float(position.channels.get(channel, 0)), reverse=True)
         if len(latest) > MAX_CHANNELS:
             haul.skipped = -1
             log.warning("slack.channels_not_read", channels=len(latest) - MAX_CHANNELS)
         return {channel: found[channel] for channel in latest[:MAX_CHANNELS]}
 
-    async def _gather(self, channel: str, kind: str, since: float, position: _Position, haul: _Haul) -> None:
+    async def _gather(self, channel: str, told: Json, since: float, position: _Position, haul: _Haul) -> None:
         """Posts of a channel and of its threads after `since`."""
         threads = {key.partition(":")[2] for key in position.threads if key.startswith(f"{channel}:")}
         try:
             for root in await self._history(channel, since - ROOTS_BACK_S, haul):
                 if float(root["ts"]) > since:
-                    haul.messages.append((channel, {**root, "channel_type": kind}))
+                    haul.messages.append((channel, {**root, **told}))
                 went_on = float(root.get("latest_reply") or 0) > since
                 (threads.add if went_on else threads.discard)(str(root["ts"]))
             for root_ts in sorted(threads):
                 for message in await self._replies(channel, root_ts, since):
-                    haul.messages.append((channel, {**message, "channel_type": kind}))
+                    haul.messages.append((channel, {**message, **told}))
         except SlackRefusal as error:  # left, archived, not allowed: it will be no better the next time
             log.info("slack.channel_not_read", channel=channel, reason=str(error))
         except PlatformError as error:
@@ -259,8 +260,8 @@ class SlackReading:
         return f"{thread.channel_id}:{thread.root_id}"
 
 
-def _type_of(channel: Json) -> str:
-    for key, name in (("is_im", "im"), ("is_mpim", "mpim"), ("is_private", "group")):
-        if channel.get(key):
-            return name
-    return "channel"
+def _told_of(channel: Json) -> Json:
+    """What an event would say of a channel."""
+    kinds = (("is_im", "im"), ("is_mpim", "mpim"), ("is_private", "group"))
+    kind = next((name for key, name in kinds if channel.get(key)), "channel")
+    return {"channel_type": kind, "is_ext_shared": channel.get("is_ext_shared") is True}

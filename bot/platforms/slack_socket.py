@@ -59,8 +59,8 @@ def build_app(
         logger=logging.getLogger("slack_bolt.haechi"),
     )
 
-    async def on_event(event: dict[str, Any]) -> None:
-        await intake.event(event)
+    async def on_event(event: dict[str, Any], body: dict[str, Any]) -> None:
+        await intake.event({**event, "is_ext_shared": body.get("is_ext_shared_channel") is True})
 
     async def on_command(ack: Any, body: dict[str, Any]) -> None:
         await intake.command(body)

@@ -65,6 +65,7 @@ class ChannelRow:
     create_at: int
     last_post_at: int = 0
     delete_at: int = 0
+    shared: bool = False  # with another organisation's server
     members: set[str] = field(default_factory=set)
     posts: list[str] = field(default_factory=list)  # ids in the order of creation, old versions among them
 
@@ -569,7 +570,7 @@ class MattermostState:
             "id": row.id, "create_at": row.create_at, "update_at": row.create_at, "delete_at": row.delete_at,
             "team_id": row.team_id, "type": row.type, "display_name": row.display_name, "name": row.name, "header": "",
             "purpose": "", "last_post_at": row.last_post_at, "total_msg_count": len(row.posts), "extra_update_at": 0,
-            "creator_id": row.creator_id, "scheme_id": None, "props": None, "group_constrained": None, "shared": None,
+            "creator_id": row.creator_id, "scheme_id": None, "props": None, "group_constrained": None, "shared": row.shared or None,
             "total_msg_count_root": len(row.posts), "policy_id": None,
         }  # fmt: skip
 

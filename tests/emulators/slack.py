@@ -18,7 +18,7 @@ import ssl
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any, Self
 
@@ -49,6 +49,7 @@ class Failure:
     drops: bool = False  # the connection ends without an answer
     after: bool = False
     body: str | None = None  # instead of JSON
+    headers: Json = field(default_factory=dict)
 
 
 @dataclass
@@ -223,7 +224,9 @@ class SlackEmulator:
     def event(self, event: Json) -> None:
         """Delivers an event to the app, if it has subscribed to its kind."""
         if event["type"] in self.subscribed:
-            self.sockets.dispatch("events_api", event_callback(event, next(self._numbers)))
+            channel = self.workspace.channels.get(str(event.get("channel")))
+            shared = channel is not None and channel.shared
+            self.sockets.dispatch("events_api", event_callback(event, next(self._numbers), shared=shared))
 
     def _message_event(self, channel_id: str, message: Json) -> None:
         kind = self.workspace.channels[channel_id].kind
@@ -295,7 +298,9 @@ class SlackEmulator:
             if request.transport is not None:
                 request.transport.abort()
             return web.Response()
-        headers = {} if failure.retry_after_s is None else {"Retry-After": str(failure.retry_after_s)}
+        headers = dict(failure.headers)
+        if failure.retry_after_s is not None:
+            headers["Retry-After"] = str(failure.retry_after_s)
         if failure.body is not None:
             return web.Response(text=failure.body, status=failure.status, headers=headers, content_type="text/html")
         error = failure.error or {429: "ratelimited"}.get(failure.status, "internal_error")
@@ -336,13 +341,13 @@ class SlackEmulator:
         )
 
 
-def event_callback(event: Json, number: int) -> Json:
+def event_callback(event: Json, number: int, *, shared: bool = False) -> Json:
     """What wraps an event, in Socket Mode as over HTTP."""
     return {
         "token": "verification", "team_id": TEAM, "api_app_id": APP, "event": event, "type": "event_callback",
         "event_id": f"Ev{number}", "event_time": int(float(event.get("event_ts") or 0)),
         "authorizations": [{"enterprise_id": None, "team_id": TEAM, "user_id": BOT_USER, "is_bot": True, "is_enterprise_install": False}],
-        "is_ext_shared_channel": False, "event_context": f"context-{number}",
+        "is_ext_shared_channel": shared, "event_context": f"context-{number}",
     }  # fmt: skip
 
 

@@ -41,13 +41,14 @@ class Channel:
     kind: str = "channel"  # channel, group, im, mpim
     members: set[str] = field(default_factory=set)
     archived: bool = False
+    shared: bool = False  # with another organisation
     messages: dict[str, Json] = field(default_factory=dict)  # ts -> message, in order
 
     def described(self) -> Json:
         return {
             "id": self.id, "name": self.name, "is_channel": self.kind == "channel", "is_group": self.kind == "group",
             "is_im": self.kind == "im", "is_mpim": self.kind == "mpim", "is_private": self.kind != "channel",
-            "is_archived": self.archived, "is_member": BOT_USER in self.members,
+            "is_archived": self.archived, "is_ext_shared": self.shared, "is_member": BOT_USER in self.members,
         }  # fmt: skip
 
 

@@ -69,6 +69,7 @@ class FakePlatform:
         channel: str = "general",
         direct: bool = False,
         mentions_others: bool = False,
+        shared: bool = False,
         attachments: tuple[Attachment, ...] = (),
     ) -> Message:
         post_id = self._new_id()
@@ -83,6 +84,7 @@ class FakePlatform:
             posted_at=datetime.now(UTC),
             delivery_id=f"{self.name}:{post_id}",
             mentions_others=mentions_others,
+            is_shared=shared,
         )
         self._threads.setdefault(message.thread, []).append(message)
         await self.deliver(message)

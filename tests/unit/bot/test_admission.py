@@ -100,3 +100,12 @@ def test_too_long_and_too_much_are_told():
     assert decided(text="가" * 101) == "too_long"
     assert decided(with_(over_limit=True)) == "over_limit"
     assert "not addressed" in decided(with_(over_limit=True), mentions_bot=False)
+
+
+def test_where_other_organisations_read_along_nothing_is_answered_until_an_admin_has_listed_the_channel():
+    unlisted = with_(is_listed=False)
+    assert decided(unlisted) == "message"
+    assert decided(unlisted, is_shared=True) == "shared"
+    assert decided(with_(is_listed=True), is_shared=True) == "message"
+    followed = with_(is_listed=False, answered_thread=True)
+    assert "not listed" in decided(followed, is_shared=True, mentions_bot=False)

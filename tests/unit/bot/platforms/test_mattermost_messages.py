@@ -211,6 +211,24 @@ async def test_a_bot_that_is_renamed_while_it_runs_hears_its_new_name():
         assert b.texts[0] == "연차는?"
 
 
+async def test_a_channel_that_another_organisations_server_takes_part_in_is_marked():
+    async with bench() as b:
+        state = b.server.state
+        partners = state.add_channel("partners", "Partners", {state.bot, state.alice})
+        state.channels[partners].shared = True
+        state.say(state.alice, partners, "@helperbot 연차는?")
+        b.ask("@helperbot 연차는?")
+        await until(lambda: len(b.messages) == 2)
+        assert {m.thread.channel_id: m.is_shared for m in b.messages} == {partners: True, state.town: False}
+
+
+async def test_two_mentions_in_one_post_are_one_message_and_indentation_stays():
+    async with bench() as b:
+        b.ask("@helperbot 이 코드는?\n```\ndef pay():\n    return  1\n``` @helperbot 왜죠?")
+        await until(lambda: b.messages)
+        assert b.texts == ["이 코드는?\n```\ndef pay():\n    return  1\n``` 왜죠?"]
+
+
 async def test_edits_deletes_and_joins_are_told_apart_from_what_was_said():
     async with bench() as b:
         state = b.server.state

@@ -119,6 +119,17 @@ async def test_429_is_waited_for_as_long_as_the_server_says():
         assert len(own(b, asked)) == 1
 
 
+async def test_a_long_wait_that_the_server_asks_for_is_raised_at_once():
+    """The worker waits: a place that is held for minutes would keep the questions of other platforms waiting."""
+    async with bench() as b:
+        asked = b.ask()
+        b.server.fail("POST", "/posts", times=99, status=429, headers={"Retry-After": "60"})
+        with pytest.raises(RateLimited) as raised:
+            await b.platform.post(b.reply(asked))
+        assert raised.value.retry_after_s == 60
+        assert sum(path == "/posts" for _, path, _ in b.server.requests) == 1
+
+
 async def test_500_is_tried_again_and_in_the_end_reported():
     async with bench() as b:
         asked = b.ask()

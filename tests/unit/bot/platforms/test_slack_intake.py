@@ -311,3 +311,37 @@ async def test_buttons_of_other_apps_are_acknowledged_and_ignored(bench, server)
     await server.press("U2", "C1", ts, "other")
     await server.sockets.settled()
     assert bench.votes == []
+
+
+async def test_a_channel_that_another_organisation_reads_is_marked(bench, server):
+    server.workspace.add_channel("C9", "partners").shared = True
+    for channel in ("C1", "C9"):
+        await server.say(channel, "U1", f"{MENTION} 연차는?")
+    await server.sockets.settled()
+    assert [(m.thread.channel_id, m.is_shared) for m in bench.messages] == [("C1", False), ("C9", True)]
+
+
+async def test_people_of_other_organisations_and_of_the_grid_are_heard_by_their_ids(bench, server):
+    server.workspace.add_user("W012ABC", "그리드")
+    await server.say("C1", "W012ABC", f"{MENTION} 연차는?", user_team="E0GRID", source_team="T9")
+    await server.say("C1", "U0STRANGER", f"{MENTION} <@W012ABC> 연차는?", user_team="T9", source_team="T9")
+    await server.sockets.settled()
+    grid, stranger = bench.messages
+    assert (grid.author.id, grid.author.display_name) == ("W012ABC", "그리드")
+    assert (stranger.author.id, stranger.author.is_bot) == ("U0STRANGER", False)  # users.info does not know them
+    assert stranger.text == "@그리드 연차는?"
+    assert stranger.mentions_others
+
+
+async def test_a_reply_that_is_also_sent_to_the_channel_is_one_message_of_its_thread(bench, server):
+    root = await server.say("C1", "U2", "다들 보세요")
+    await server.say("C1", "U1", f"{MENTION} 연차는?", thread_ts=root, subtype="thread_broadcast")
+    await server.sockets.settled()
+    (said,) = (m for m in bench.messages if m.mentions_bot)
+    assert (said.thread.root_id, said.event) == (root, "posted")
+
+
+async def test_two_mentions_in_one_post_are_one_message(bench, server):
+    await server.say("C1", "U1", f"{MENTION} 연차는? {MENTION} 그리고 병가는?")
+    await server.sockets.settled()
+    assert [m.text for m in bench.messages] == ["연차는? 그리고 병가는?"]

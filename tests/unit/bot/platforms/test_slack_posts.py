@@ -231,3 +231,16 @@ async def test_the_end_of_a_thread_of_a_thousand_messages_costs_few_calls(bench,
     assert [message.text for message in found] == [f"글 {number}" for number in range(980, 1_000)]
     assert server.calls["conversations.replies"] == 2
     assert server.calls["users.info"] <= 100
+
+
+@pytest.mark.parametrize(("after", "told_s"), [("60", 60), ("Wed, 21 Oct 2026 07:28:00 GMT", 30), ("", 30)])
+async def test_a_long_wait_that_slack_asks_for_is_raised_at_once(bench, server, after, told_s):
+    """The worker waits: a place that is held for minutes would keep the questions of other platforms waiting."""
+    asked = await bench.ask()
+    server.chaos = lambda method: (
+        Failure(status=429, headers={"Retry-After": after}) if method == "chat.postMessage" else None
+    )
+    with pytest.raises(RateLimited) as raised:
+        await bench.platform.post(bench.reply(asked))
+    assert raised.value.retry_after_s == told_s
+    assert server.calls["chat.postMessage"] == 1

@@ -227,3 +227,12 @@ async def test_what_was_missed_is_found_although_the_clock_of_this_machine_is_wr
     hands.now += HOUR
     async with listening(server, state=state, clock=wrong) as bench:
         await bench.until(lambda: any(m.text == "놓친 질문" for m in bench.posted))
+
+
+async def test_what_was_missed_in_a_channel_that_others_read_is_marked_too(server, state, hands):
+    await first_run(server, state, hands)
+    server.workspace.add_channel("C9", "partners").shared = True
+    await server.say("C9", "U1", f"{MENTION} 놓친 질문")
+    async with back(server, state, hands) as bench:
+        await bench.until(lambda: any(m.text == "놓친 질문" for m in bench.posted))
+        assert {m.thread.channel_id: m.is_shared for m in bench.posted} == {"C1": False, "C9": True}
