@@ -55,6 +55,8 @@ def find_text_boxes(ink: Mask, *, dpi: int) -> list[TextBox]:
     rough = _boxes(ink, side, round(_DEFAULT_HEIGHT_IN * dpi * _REACH_EMS))
     heights = [box.height for box in rough if box.height > 0.04 * dpi and box.x1 - box.x0 > box.height]
     usual = statistics.median(heights) if heights else _DEFAULT_HEIGHT_IN * dpi
+    if usual > _TALL * _DEFAULT_HEIGHT_IN * dpi:  # lines of a short text that are set close are one box
+        usual = _height_of_rows(rough, ink) or usual
     boxes = _boxes(ink, side, round(usual * _REACH_EMS)) if abs(usual / dpi - _DEFAULT_HEIGHT_IN) > 0.03 else rough
     boxes = _large_letters_united(boxes, ink)
     cut = [part for box in boxes for part in _split(box, ink, usual)]
@@ -278,6 +280,16 @@ def _root(parents: list[int], number: int) -> int:
         parents[number] = parents[parents[number]]
         number = parents[number]
     return number
+
+
+def _height_of_rows(boxes: Sequence[TextBox], ink: Mask) -> float | None:
+    """Median height of what stands between white rows, in boxes that have such rows; None when none has."""
+    found: list[int] = []
+    for box in boxes:
+        inside = ink[box.y0 : box.y1, box.x0 : box.x1].mean(axis=1) > _ROW_INK
+        rows = [end - start + 1 for start, end in _runs(inside, 1) if end - start >= _LEAST_ROW_PX]
+        found += rows if len(rows) > 1 else []
+    return statistics.median(found) if found else None
 
 
 def _split(box: TextBox, ink: Mask, usual: float) -> list[TextBox]:

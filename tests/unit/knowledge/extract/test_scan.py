@@ -122,6 +122,16 @@ def test_a_page_on_which_tesseract_fails_is_named_and_the_others_are_read(monkey
 
 
 @needs_tesseract
+def test_a_short_text_whose_lines_are_set_close_is_read_line_by_line() -> None:
+    page = ScanPage()
+    lines = ("보안 카드의 재발급 수수료는", "오천 원으로 하고 분실한 카드는", "그날 안에 총무팀에 신고한다.")
+    for number, line in enumerate(lines):
+        page.text(240, 240 + 50 * number, line)
+    extraction = extract(page.encoded(dpi=(300, 300)), name="a.png")
+    assert "재발급 수수료는 오천 원으로 하고 분실한 카드는 그날 안에" in " ".join(block.text for block in extraction.blocks)
+
+
+@needs_tesseract
 def test_a_scan_without_any_text_is_reported() -> None:
     with pytest.raises(NoText, match=r"a\.png is a picture in which OCR finds no text"):
         extract(ScanPage(600, 600).specks(20).encoded(), name="a.png")
