@@ -163,7 +163,9 @@ class SlackEmulator:
             }
         )  # fmt: skip
 
-    async def command(self, user: str, channel_id: str, text: str, *, command: str = "/haechi") -> str:
+    async def command(
+        self, user: str, channel_id: str, text: str, *, command: str = "/haechi", thread_ts: str = ""
+    ) -> str:
         """Somebody gives a slash command; returns its trigger id."""
         trigger = f"{next(self._numbers)}.{TEAM}"
         payload = {
@@ -172,6 +174,8 @@ class SlackEmulator:
             "user_name": self.workspace.users[user]["name"], "command": command, "text": text, "api_app_id": APP,
             "response_url": self.response_url(user, channel_id), "trigger_id": trigger,
         }  # fmt: skip
+        if thread_ts:
+            payload["thread_ts"] = thread_ts
         self.sockets.dispatch("slash_commands", payload)
         return trigger
 
