@@ -105,6 +105,8 @@ def _printed(trace: Trace) -> tuple[str, ...]:
     else:
         for one in trace.thrown:
             tokens += _class_of(one)
+            tokens += _functions(one, trace.language) if trace.language != "dotnet" else ()
+        for one in reversed(trace.thrown if trace.language == "dotnet" else ()):
             tokens += _functions(one, trace.language)
     return tuple(tokens[:MAX_TOKENS])
 
@@ -184,11 +186,15 @@ def _begins(short: Sequence[str], whole: Sequence[str], *, was_cut: bool) -> boo
     weight = sum(_WEIGHTS.get(token[0], 0) for token in short)
     if any(token.startswith("A:") for token in short):
         short, whole = _essential(short), _essential(whole)
-    if not short or len(short) >= len(whole) or weight < _LEAST_WEIGHT:
+    if not short or len(short) > len(whole) or weight < _LEAST_WEIGHT:
         return False
     if tuple(whole[: len(short) - 1]) != tuple(short[:-1]):
         return False
     last, counterpart = short[-1], whole[len(short) - 1]
     if not was_cut:
-        return last == counterpart and (whole[len(short)].startswith("C:") or last.startswith("C:"))
+        return (
+            last == counterpart
+            and len(short) < len(whole)
+            and (whole[len(short)].startswith("C:") or last.startswith("C:"))
+        )
     return counterpart.startswith(last)

@@ -25,7 +25,7 @@ _LOST = re.compile(
     r"|at\s+(?:async\s+)?[^\s()]{1,300}\.(?:tsx?|jsx?|mjs|cjs|rs):\d+"
     r"|Caused by: |\[cause\]: |Suppressed: |Wrapped by: |\.\.\. \d+ (?:more|common frames)"
     r"|File \"[^\"\n]{1,300}\", line \d|Traceback \(most recent|During handling of the above|The above exception was"
-    r"|from \S{1,300}\.rb:\d+:in|/\S{1,300}\.rb:\d+:in [`']"
+    r"|from \S{1,300}:\d+:in|/\S{1,300}\.rb:\d+:in [`']"
     r"|#\d+ (?:\S{1,300}\(\d+\)|\[internal function\]|\{main\})|thrown in /|Stack trace: |Next \\?[A-Z][\w\\]{1,100}: "
     r"|---> |--- End of |goroutine \d+ \[|created by \S+|stack backtrace:|note: "
     r"|\d+:\s+[\w<][\w:<>{}, ]{0,200} at \S+\.rs:\d+"

@@ -178,7 +178,8 @@ def _common_prefix(lines: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def without_prefix(line: str) -> str:
-    """A single line without what a container, a pod or syslog put before it."""
+    """A single line without what quoting, a container, a pod or syslog put before it."""
+    line = _QUOTE.sub("", line)
     for pattern in (_CONTAINER, _SYSLOG_5424, _SYSLOG, _COMPOSE, _POD, _STERN):
         match = pattern.match(line)
         if match is not None:

@@ -91,10 +91,11 @@ def read_post(message: Message, *, services: Services) -> Reading:
     """The alerts of a post of a bot or webhook; never raises for what stands in it."""
     files = [file.text for file in message.attachments if file.text]
     text = _clean("\n".join([message.text, *files]))
-    if not any(letter.isalnum() for letter in text):
+    if not _has_words(text):
         return Reading(alerts=(), skipped="The post holds no words.")
     text = mask(text)
-    told: list[Told] | str = read_text(text, author=message.author.display_name)
+    raw = _plain(text)
+    told: list[Told] | str = read_text(raw, author=message.author.display_name)
     inside = _json_inside(text)
     if inside is not None:
         found = _told_by(_masked(inside))
@@ -103,7 +104,6 @@ def read_post(message: Message, *, services: Services) -> Reading:
         return Reading(alerts=(), skipped=f"The post {told}.")
     own = [one for one in services if one.channel == (message.thread.platform, message.thread.channel_id)]
     fallback = own[0] if len(own) == 1 else None
-    raw = _plain(text)
     alerts = [_alert(one, services, message.posted_at, raw=raw, fallback=fallback) for one in told[:MAX_ALERTS]]
     return Reading(alerts=tuple(alerts))
 
@@ -130,7 +130,8 @@ def read_payload(body: bytes, *, content_type: str, services: Services, posted_a
         found = _told_by(_masked(item)) if isinstance(item, Mapping) else None
         if isinstance(found, str):
             skipped.append(found)
-        alerts += [_alert(one, services, posted_at) for one in found or () if isinstance(one, Told)]
+        told = [one for one in found or () if isinstance(one, Told) and _has_words(one.title, one.message, one.text)]
+        alerts += [_alert(one, services, posted_at) for one in told]
         if len(alerts) >= MAX_ALERTS:
             break
     if not alerts and not skipped:
@@ -147,11 +148,17 @@ def environment_of(name: str, service: Service | None = None) -> str | None:
 
 def _read_plain(text: str, services: Services, posted_at: datetime) -> Reading:
     masked = mask(_clean(text))
-    told = read_text(masked, author="")
+    if not _has_words(masked):
+        raise BadPayload(400, "The body holds no words; send the alert as JSON or as plain text.")
+    raw = _plain(masked)
+    told = read_text(raw, author="")
     if isinstance(told, str):
         return Reading(alerts=(), skipped=f"The body {told}.")
-    raw = _plain(masked)
     return Reading(alerts=tuple(_alert(one, services, posted_at, raw=raw) for one in told))
+
+
+def _has_words(*texts: str) -> bool:
+    return any(letter.isalnum() for text in texts for letter in text)
 
 
 def _parsed(text: str, *, must: bool) -> Any:
@@ -224,7 +231,8 @@ def _alert(
     told: Told, services: Services, posted_at: datetime, *, raw: str | None = None, fallback: Service | None = None
 ) -> Alert:
     plain = _plain(told.text)
-    told = replace(told, title=_plain(told.title), message=_plain(told.message))
+    first = next((line.strip() for line in plain.split("\n") if line.strip()), "")
+    told = replace(told, title=_plain(told.title) or first, message=_plain(told.message) or first)
     streams = read_streams(plain)
     read = [trace for stream in streams for trace in read_traces(stream)]
     if not any(one.frames for trace in read for one in trace.thrown) and (loose := read_loose(plain)) is not None:
@@ -275,6 +283,7 @@ def _alert(
 def _error_class(told: str, main: Trace | None) -> str:
     """As the alert tells it, with the package where only the trace has that."""
     thrown = main.thrown[0].error_class if main is not None else ""
+    thrown = "" if thrown == "error" else thrown  # Go's errors have no class
     return thrown if not told or thrown.endswith((f".{told}", f"::{told}", f"\\{told}")) else told
 
 

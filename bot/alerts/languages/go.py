@@ -65,12 +65,12 @@ def _carried(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed 
     end = run_of(lines, at, _LINE)
     frames = _frames(lines[at:end], find_frames)
     routine = _ROUTINE.match(lines[at - 1]) if at else None
-    if len(frames) < (1 if routine else 2):
+    if not frames:
         return None
     before = _ENDS_WITH_WORDS.match(lines[at - 1].strip()) if at and routine is None else None
     message = before["message"] if before else ""
     thread = f"goroutine {routine['thread']}" if routine else None
-    return Printed((thrown("", message, frames),), end, thread, complete=before is not None)
+    return Printed((thrown("error" if before else "", message, frames),), end, thread, complete=before is not None)
 
 
 def _is_call(lines: Sequence[str], at: int) -> bool:

@@ -23,6 +23,8 @@ _HEAD = re.compile(
 _INLINE_HEAD = re.compile(
     r"(?<![\w.$])(?P<class>(?:[a-z_][\w$]*+\.)++[A-Z][\w$]*(?:Exception|Error|Throwable|Failure))(?::\s(?P<message>.*))?$"
 )
+# The same for a class that is named in another way: its package and the colon behind it tell.
+_INLINE_NAME = re.compile(r"(?<![\w.$])(?P<class>(?:[a-z_][\w$]*+\.){2,12}[A-Z][\w$]*+): (?P<message>.*)$")
 _MORE = re.compile(r"^\s*\.\.\. \d+ (?:common frames omitted|more|frames)")
 _BOUNDARY = re.compile(r"^\s*(?:\(Coroutine boundary\)|Caused by:|Suppressed:|Wrapped by:)")
 _ASIDE = re.compile(r"^\s*(?:\(Coroutine boundary\)|\[CIRCULAR REFERENCE|Locked ownable|- locked )")
@@ -68,13 +70,17 @@ def _headless(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed
         return None
     end = frames_end(lines, at)
     frames = find_frames("\n".join(lines[at:end]))
-    head = _INLINE_HEAD.search(lines[at - 1].rstrip()) if at else None
+    head = _inline_head(lines[at - 1].rstrip()) if at else None
     if not frames or (head is None and end - at < 2):
         return None
     first = thrown(head["class"], head["message"], frames) if head else thrown("", "", frames)
     following = read(lines, end, find_frames) if end < len(lines) and lines[end].startswith("Caused by: ") else None
     causes = following.thrown if following is not None else ()
     return Printed((first, *causes), following.end if following else end, complete=head is not None)
+
+
+def _inline_head(line: str) -> re.Match[str] | None:
+    return _INLINE_HEAD.search(line) or _INLINE_NAME.search(line)
 
 
 def frames_end(lines: Sequence[str], at: int) -> int:

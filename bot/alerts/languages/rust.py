@@ -13,7 +13,7 @@ _HEAD = re.compile(
 )
 _REPORT = re.compile(r"^Error: (?P<message>.*)$")
 _BACKTRACE = re.compile(r"^\s*(?:stack backtrace|Stack backtrace|BACKTRACE|Backtrace):?", re.IGNORECASE)
-_LINE = re.compile(r"^\s*\d+:\s|^\s+at \S+\.rs:\d+|^stack backtrace:")
+_LINE = re.compile(r"^\s*\d+:\s|^\s*at \S+\.rs:\d+|^stack backtrace:")
 _MESSAGE_LINES = 12
 
 

@@ -20,7 +20,7 @@ _STACK_TOO = ("trace", "exc_info", "exception", "log", "@x")
 _MESSAGE = ("message", "msg", "text", "error.message")
 _MESSAGE_TOO = ("description", "event", "error", "@m", "renderedmessage", "summary", "output", "details", "reason")
 _TITLE = ("title", "summary", "subject", "alert_name", "alertname", "name")
-_LEVEL = ("level", "severity", "log.level", "@l", "priority", "urgency", "criticality", "state", "status")
+_LEVEL = ("level", "lvl", "severity", "log.level", "@l", "priority", "urgency", "criticality", "state", "status")
 _LOGGER = ("logger_name", "logger", "log.logger")
 _CLASS = ("error_class", "exception_class", "error.type", "exceptionclass")
 _SERVICE = ("service", "service.name", "service_name", "app", "application", "appname", "app_name")
@@ -36,7 +36,7 @@ def read(payload: Json) -> list[Told] | None:
     stack = first(
         _told(outer, _STACK), _told(_lower(error), _STACK), _told(outer, _STACK_TOO), _any(within[1:], _STACK)
     )
-    message = _message(outer, error, within)
+    message = _message(outer, error, within) or stack.split("\n", 1)[0]
     logged = find_log_line(message.split("\n", 1)[:1])
     if logged is not None:
         message = "\n".join([logged.message, *message.split("\n")[1:]])
@@ -64,7 +64,7 @@ def read(payload: Json) -> list[Told] | None:
             format="log" if _told(outer, (*_LOGGER, "thread_name")) else "json",
             title=title or first(*others),
             message=message or first(*others),
-            text=joined(outer.get("title"), message, stack, *others),
+            text=joined(outer.get("title"), "" if stack.startswith(message) else message, stack, *others),
             error_class=first(_told(outer, _CLASS), *(at(error, key) for key in ("type", "class", "name"))),
             service=first(at(service, "name"), _told(outer, _SERVICE), _any(within[1:], _SERVICE), _entity(outer)),
             environment=first(at(service, "environment"), _told(outer, _ENVIRONMENT), _any(within[1:], _ENVIRONMENT)),

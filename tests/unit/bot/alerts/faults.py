@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import re
@@ -56,9 +57,32 @@ def variants(fault: FaultKind) -> dict[str, str]:
     }
 
 
-def _truncated(text: str) -> str:
-    """Cut off in the middle of a line behind four fifths, as systems with a limit do; one line is left whole."""
-    return text if text.count("\n") < 2 else text[: len(text) * 4 // 5] + "…"
+def other_variants(fault: FaultKind) -> dict[str, str]:
+    """Ten more, in other clothes."""
+    lines = _filled(fault, 15, shift=1000).split("\n")
+    return {
+        "first": _filled(fault, 10),
+        "through syslog": "\n".join(
+            f"Mar  4 10:00:0{n % 10} shop-{n % 3} shop[77]: {line}" for n, line in enumerate(lines)
+        ),
+        "escaped": json.dumps(_filled(fault, 11))[1:-1],
+        "a third is cut off": _truncated(_filled(fault, 12), 2 / 3),
+        "one line": " ".join(line.strip() for line in _filled(fault, 13, shift=9).split("\n") if line.strip()),
+        "as html": html.escape(_filled(fault, 14, language="ko")),
+        "after other lines": f"shop started\nGET / 200\n{_filled(fault, 16, language='ko')}\nGET / 200",
+        "Korean heading, cut": _truncated(
+            f"[운영] 오류 발생 ({16}건)\n{_filled(fault, 17, shift=-3, language='ko')}", 9 / 10
+        ),
+        "in a record of its own shape": json.dumps(
+            {"ts": 1772413200, "host": "shop-8", "lvl": "error", "log": _filled(fault, 18, shift=2)}
+        ),
+        "coloured, in quotes": "\n".join(f"> \x1b[31m{line}\x1b[0m" for line in _filled(fault, 19).split("\n")),
+    }
+
+
+def _truncated(text: str, part: float = 4 / 5) -> str:
+    """Cut off in the middle of a line, as systems with a limit do; one line is left whole."""
+    return text if text.count("\n") < 2 else text[: int(len(text) * part)] + "…"
 
 
 def _filled(fault: FaultKind, number: int, *, shift: int = 0, language: str = "en") -> str:
