@@ -54,6 +54,11 @@ LOOKED_UP_KEPT = 1_000
 PARTS_LOOKED_AT = 5  # posts a message, of which a long answer takes several
 CLOSE_TIMEOUT_S = 5.0
 
+MENTIONS_ALONE = (
+    "Mentions arrive, but not the messages themselves, so follow-ups and alerts are not heard: subscribe to"
+    " message.channels and message.groups under Event Subscriptions of the app, then reinstall it."
+)
+
 log = structlog.get_logger(__name__)
 
 
@@ -109,7 +114,12 @@ class SlackPlatform:
             max_messages=options.catch_up_messages,
         )  # fmt: skip
         self._intake = SlackIntake(
-            self._api, self._messages, self._answers, identity=lambda: self._identity, heard=self._reading.heard
+            self._api,
+            self._messages,
+            self._answers,
+            identity=lambda: self._identity,
+            heard=self._reading.heard,
+            monotonic=monotonic,
         )
         self._native = NativeStreams(self._api, enabled=options.live_answers)
         self._pace = EditPace(monotonic, interval_s=timing.edit_interval_s)
@@ -247,7 +257,10 @@ class SlackPlatform:
         who = f"@{self._identity.user} in {self._identity.team}" if self._identity else "connected"
         how = "by Socket Mode" if self._options.mode == "socket" else "over HTTP"
         notice = f" {self._reading.notice}" if self._reading.notice else ""
-        return self._health.status(NAME, detail=f"Listens as {who} {how}.{notice}")
+        status = self._health.status(NAME, detail=f"Listens as {who} {how}.{notice}")
+        if status.state == "ok" and self._intake.mentions_come_alone:
+            return replace(status, state="degraded", detail=f"{status.detail} {MENTIONS_ALONE}")
+        return status
 
     async def diagnose(self, channel_ids: Sequence[str]) -> Sequence[Diagnosis]:
         try:

@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from bot.errors import PlatformError
+from bot.errors import PlatformError, Unreachable
 from bot.platforms.slack_api import SlackApi
 from bot.platforms.slack_failures import SlackRefusal
 from bot.platforms.slack_format import FORM_REFUSED, FORMS, Part, message_fields, private_part
@@ -104,6 +104,9 @@ class CommandAnswers:
             try:
                 await self._api.respond(entry["url"], form)
                 return True
+            except Unreachable as error:  # it may have been shown: no second time in another form
+                log.info("slack.response_url_unanswered", reason=str(error))
+                return False
             except PlatformError as error:
                 log.info("slack.response_url_refused", reason=str(error))
         return False

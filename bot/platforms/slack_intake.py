@@ -24,6 +24,9 @@ from bot.ports import Receive
 from bot.types import Author, Command, FeedbackGiven, Message, ThreadRef, Vote
 
 REMEMBERED = 5_000
+ALONE_AFTER_S = 60.0  # `message` and `app_mention` of one post come within moments of each other
+ALONE_ENOUGH = 3  # one may be lost by chance
+ALONE_KEPT = 50
 
 _REACTIONS: Mapping[str, Vote] = {
     "+1": "up", "thumbsup": "up", "-1": "down", "thumbsdown": "down", "x": "wrong", "wrong": "wrong",
@@ -42,7 +45,7 @@ class SlackIntake:
 
     def __init__(
         self, api: SlackApi, messages: SlackMessages, answers: CommandAnswers, *,
-        identity: Callable[[], Identity | None], heard: Heard,
+        identity: Callable[[], Identity | None], heard: Heard, monotonic: Callable[[], float],
     ) -> None:  # fmt: skip
         self._api = api
         self._messages = messages
@@ -51,6 +54,8 @@ class SlackIntake:
         self._heard = heard
         self._saved: OrderedDict[str, None] = OrderedDict()
         self._turns = _Turns()
+        self._monotonic = monotonic
+        self._alone: OrderedDict[str, float] = OrderedDict()  # mentions whose `message` has not come, and since when
         self.receive: Receive | None = None
 
     async def event(self, event: Json) -> None:
@@ -58,6 +63,7 @@ class SlackIntake:
         match event.get("type"):
             case "message" | "app_mention":
                 channel = str(event.get("channel") or "")
+                self._pair(channel, _key_of(event, channel), is_mention=event["type"] == "app_mention")
                 await self.message(event, channel=channel, addressed=event["type"] == "app_mention")
             case "reaction_added" | "reaction_removed":
                 await self._reaction(event, taken_back=event["type"] == "reaction_removed")
@@ -79,6 +85,22 @@ class SlackIntake:
             self._remember(key)
         await self._heard(message)
         return True
+
+    @property
+    def mentions_come_alone(self) -> bool:
+        """Whether mentions arrive and the messages themselves do not: their events are not subscribed, so follow-ups
+        and alerts are not heard. Slack has no call that tells."""
+        before = self._monotonic() - ALONE_AFTER_S
+        return sum(since <= before for since in self._alone.values()) >= ALONE_ENOUGH
+
+    def _pair(self, channel: str, key: str, *, is_mention: bool) -> None:
+        if not is_mention:  # any message of a channel, the bot's own too, shows that they are heard there
+            for heard in [other for other in self._alone if other.startswith(f"{channel}:")]:
+                del self._alone[heard]
+        elif key not in self._saved:
+            self._alone.setdefault(key, self._monotonic())
+            while len(self._alone) > ALONE_KEPT:
+                self._alone.popitem(last=False)
 
     def is_own(self, message: Json) -> bool:
         """Whether the bot wrote it."""

@@ -82,6 +82,7 @@ class SlackEmulator:
         self.chaos: Callable[[str], Failure | None] = lambda method: None
         self.subscribed = {"message", "app_mention", "reaction_added", "reaction_removed"}
         self.held: dict[str, asyncio.Event] = {}  # calls of these methods wait
+        self.answers_responses = True  # False: what is posted to a response_url is shown, and its answer lost
         self._failures: dict[str, deque[Failure]] = defaultdict(deque)
         self._files: dict[str, bytes] = {}
         self._response_urls: dict[str, _ResponseUrl] = {}
@@ -332,6 +333,8 @@ class SlackEmulator:
             return web.json_response({"ok": False, "error": refusal.error}, status=400)
         place.used += 1
         self.workspace.ephemeral.append({**body, "user": place.user, "channel": place.channel, "way": "response_url"})
+        if not self.answers_responses and request.transport is not None:
+            request.transport.abort()
         return web.Response(text="ok")
 
     async def _file(self, request: web.Request) -> web.StreamResponse:

@@ -159,3 +159,11 @@ async def test_old_commands_are_forgotten(bench, hands):
         hands.now += 20 * 60
     kept = bench.platform._answers._kept
     assert len(kept) <= 2
+
+
+async def test_an_answer_whose_reception_nobody_confirmed_is_not_repeated_at_the_same_address(bench, server):
+    """It may have been shown; a second way makes sure, a second form of it would only show it again."""
+    command = await given(bench)
+    server.answers_responses = False
+    await bench.platform.answer_command(command, "상태는 정상입니다.")
+    assert [entry["way"] for entry in server.workspace.ephemeral] == ["response_url", "chat.postEphemeral"]

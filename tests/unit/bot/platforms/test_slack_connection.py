@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -183,3 +184,19 @@ def test_pauses_double_up_to_their_limit():
     assert [pause.next_s() for _ in range(5)] == [1, 2, 4, 5, 5]
     pause.reset()
     assert pause.next_s() == 1
+
+
+async def test_mentions_without_their_messages_show_that_an_event_is_not_subscribed(bench, server):
+    server.subscribed.discard("message")
+    for number in range(3):
+        await server.say("C1", "U1", f"{MENTION} 질문 {number}")
+    await bench.until(lambda: len(bench.posted) == 3)
+    assert await state(bench) == "ok"  # the messages may still come
+    bench.platform._intake._monotonic = lambda: time.monotonic() + 61
+    status = await bench.platform.check()
+    assert status.state == "degraded"
+    assert "message.channels" in status.detail
+    server.subscribed.add("message")
+    await server.say("C1", "U2", "잡담")
+    await server.sockets.settled()
+    assert await state(bench) == "ok"
