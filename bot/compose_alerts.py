@@ -233,6 +233,8 @@ class _Intake:
             where = ":".join(place) if place != NOWHERE else ""
             if place == NOWHERE:
                 why = "their service has no channel: set alerts.channel, or the channel of [services.NAME]"
+            elif place[0] not in self._placing.platforms:
+                why = f"{place[0]} is not configured; set [{place[0]}], or correct the channel"
             elif trouble is not None:
                 why = f"{trouble.reason.rstrip('.')}; tried again at {trouble.again_at:%H:%M:%S} UTC"
             else:

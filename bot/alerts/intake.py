@@ -115,12 +115,13 @@ class AlertIntake:
                     )
         return len(rows)
 
-    def next_waiting(self, *, after: int, blocked: Sequence[Place]) -> Incoming | None:
-        """The oldest alert behind `after` that waits for a place that is not blocked."""
+    def next_waiting(self, platform: str, *, after: int, blocked: Sequence[Place]) -> Incoming | None:
+        """The oldest alert behind `after` that waits for a channel of a platform that is not blocked."""
         elsewhere = " AND NOT (platform = ? AND channel_id = ?)" * len(blocked)
         rows = self._store.query(
-            f"SELECT * FROM incoming_alerts WHERE state = 'waiting' AND number > ?{elsewhere} ORDER BY number LIMIT 1",
-            (after, *(name for place in blocked for name in place)),
+            f"SELECT * FROM incoming_alerts WHERE state = 'waiting' AND platform = ? AND number > ?{elsewhere}"
+            " ORDER BY number LIMIT 1",
+            (platform, after, *(name for place in blocked for name in place)),
         )
         return _incoming(rows[0]) if rows else None
 

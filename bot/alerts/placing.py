@@ -7,7 +7,7 @@ again is counted into the first analysis without a post; what is beyond the limi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ import structlog
 from bot.alerts.alert import Alert
 from bot.alerts.announcing import announcement, digest_text
 from bot.alerts.digests import Digest, Digests, digest_delivery
-from bot.alerts.intake import MAX_CRASHES, NOWHERE, AlertIntake, Incoming, Place
+from bot.alerts.intake import MAX_CRASHES, AlertIntake, Incoming, Place
 from bot.alerts.store import Fault, FaultStore
 from bot.channels import Channels
 from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
@@ -32,6 +32,7 @@ from bot.types import Author, Language, Message, Reply, ThreadRef
 FIRST_WAIT_S, LONGEST_WAIT_S = 2.0, 300.0
 REVOKED_WAIT_S = 60.0
 SHOW_DIGESTS_EVERY_S = 30.0
+LOOK_AGAIN_S = 5.0  # after the store failed
 RECORDED_AT_ONCE = 100  # each record of its own would be one more wait for the disk
 SENDER = Author(id="http:alerts", display_name="alerts", is_bot=True)
 
@@ -70,52 +71,76 @@ class AlertPlacing:
     troubles: dict[Place, Trouble] = field(default_factory=dict)
     on_outcome: list[Callable[[str], None]] = field(default_factory=list)  # told of alerts that the inbox never sees
     _counted: list[tuple[Incoming, str]] = field(default_factory=list)  # dealt with, and not recorded as that yet
-    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _woken: dict[str, asyncio.Event] = field(default_factory=dict)
     _digests_at: datetime | None = None
 
     def wake(self) -> None:
         """Tells that something was taken."""
-        self._woken.set()
+        for event in self._woken.values():
+            event.set()
 
     async def run(self) -> None:
-        """Works until it is cancelled, first on what an earlier run left."""
+        """Works until it is cancelled, first on what an earlier run left: a platform that is slow holds up no other."""
         left = await self.store.in_thread(self.intake.resume)
         if left:
             log.info("alerts.resumed", alerts=left)
+        async with asyncio.TaskGroup() as tasks:
+            for name in self.platforms:
+                self._woken[name] = asyncio.Event()
+                tasks.create_task(self._keep_placing(name))
+            tasks.create_task(self._keep_tidy())
+
+    async def _keep_placing(self, platform: str) -> None:
+        woken = self._woken[platform]
         while True:
-            self._woken.clear()
-            wait_s = SHOW_DIGESTS_EVERY_S
+            woken.clear()
+            wait_s = LONGEST_WAIT_S
             try:
-                await self.place_all()
+                await self.place_on(platform)
+            except StoreError as error:
+                log.error("alerts.store_unavailable", reason=str(error))
+                wait_s = LOOK_AGAIN_S
+            due = min((t.again_at for place, t in self.troubles.items() if place[0] == platform), default=None)
+            if due is not None:
+                wait_s = min(wait_s, max(0.01, (due - self.clock()).total_seconds()))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await woken.wait()
+
+    async def _keep_tidy(self) -> None:
+        while True:
+            try:
                 await self.show_digests()
                 given_up = await self.store.in_thread(self.intake.forget_old)
                 if given_up:
                     log.error("alerts.given_up", alerts=given_up, reason="they waited too long for their channel")
             except StoreError as error:
                 log.error("alerts.store_unavailable", reason=str(error))
-            due = min((trouble.again_at for trouble in self.troubles.values()), default=None)
-            if due is not None:
-                wait_s = min(wait_s, max(0.01, (due - self.clock()).total_seconds()))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait_s):
-                    await self._woken.wait()
+            await asyncio.sleep(SHOW_DIGESTS_EVERY_S)
 
-    async def place_all(self) -> None:
-        """Deals with everything that waits for a place which can be reached, oldest first. Raises StoreError."""
-        await self._record_counted()
+    async def place_on(self, platform: str) -> None:
+        """Deals with everything that waits for channels of a platform which can be reached, oldest first.
+
+        Raises StoreError.
+        """
         number = 0
         while True:
             now = self.clock()
             latest = now + timedelta(seconds=LONGEST_WAIT_S)  # later than that: the clock was set back meanwhile
-            waiting = [place for place, trouble in self.troubles.items() if now < trouble.again_at <= latest]
-            blocked = [NOWHERE, *waiting]
-            one = await self.store.in_thread(self.intake.next_waiting, after=number, blocked=blocked)
+            blocked = [place for place, trouble in self.troubles.items() if now < trouble.again_at <= latest]
+            one = await self.store.in_thread(self.intake.next_waiting, platform, after=number, blocked=blocked)
             if one is None:
+                self._forget_troubles(platform, blocked)
                 await self._record_counted()
                 return
             number = one.number
             with following(one.key):
                 await self._deal_with(one)
+
+    def _forget_troubles(self, platform: str, blocked: Sequence[Place]) -> None:
+        """Nothing waits for a place that was not blocked, so its trouble is none: what it waited for was given up."""
+        for place in [place for place in self.troubles if place[0] == platform and place not in blocked]:
+            del self.troubles[place]
 
     async def show_digests(self) -> None:
         """Brings digests up to date, at a bounded rate. Raises StoreError."""
@@ -192,13 +217,17 @@ class AlertPlacing:
     async def _record_counted(self) -> None:
         """Records the ends that were not recorded yet. A kill before that does no harm: each alert is counted once, by
         its key, so they are found counted."""
-        if not self._counted:
+        counted, self._counted = self._counted, []
+        if not counted:
             return
-        await self.store.in_thread(self.intake.done, tuple(self._counted))
-        for _, outcome in self._counted:
+        try:
+            await self.store.in_thread(self.intake.done, counted)
+        except StoreError:
+            self._counted = [*counted, *self._counted]
+            raise
+        for _, outcome in counted:
             for told in self.on_outcome:
                 told(outcome)
-        self._counted.clear()
 
     async def _thread_for(self, one: Incoming, alert: Alert, channel: ThreadRef) -> ThreadRef:
         """Where the alert belongs: its own post, the first analysis of its fault, or the digest of the hour."""

@@ -65,6 +65,8 @@ def alert_routes(
     door = AlertDoor(token, clock, per_minute)
 
     async def alerts(request: Request) -> Response:
+        if request.headers.get("content-encoding", "identity") != "identity":
+            return refusal(415, "Compressed bodies are not read; send it without Content-Encoding.")
         body = await door.body_of(request, limit_bytes=MAX_BODY_BYTES)
         if isinstance(body, Response):
             return body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -23,6 +24,7 @@ from bot.restoring import bring_back
 from bot.store import Store
 from knowledge.types import Scope
 from tests.fakes.chat_platform import FakePlatform
+from tests.unit.bot.chat_line import until
 from tests.unit.bot.times import Clock, counting_ids
 
 WINDOW = timedelta(minutes=10)
@@ -91,7 +93,7 @@ def in_inbox(world) -> list[str]:
 async def test_a_new_fault_is_posted_and_goes_through_the_inbox_from_there(world):
     line = start(world)
     body = take(world, line, alert(world))
-    await line.place_all()
+    await line.place_on("fake")
     assert len(roots(world)) == 1
     assert "PaymentDeclined" in roots(world)[0]
     assert "card 1234" in roots(world)[0]
@@ -116,7 +118,7 @@ async def test_the_alert_is_analysed_as_it_was_read_from_its_body(world):
 
     told = alert(world)
     take(world, line, told)
-    await line.place_all()
+    await line.place_on("fake")
     item = line.inbox.take_next("alert")
     handler = IncomingAlerts(line.intake, world.store, Desk())
     assert await handler.handle(item.delivery, world.platform) == "analysed"
@@ -127,7 +129,7 @@ async def test_the_same_fault_again_is_counted_without_a_post(world):
     line = start(world)
     take(world, line, alert(world))
     take(world, line, alert(world), body="later")
-    await line.place_all()
+    await line.place_on("fake")
     assert len(roots(world)) == 1
     assert outcomes(world) == [("placed", None), ("done", "counted")]
     assert len(in_inbox(world)) == 1
@@ -137,7 +139,7 @@ async def test_a_storm_of_one_fault_makes_one_post(world):
     line = start(world, max_waiting=1000)
     for number in range(300):
         take(world, line, alert(world), body=str(number))
-    await line.place_all()
+    await line.place_on("fake")
     assert len(roots(world)) == 1
     (fault,) = world.store.query("SELECT count FROM alert_faults")
     assert fault["count"] == 300
@@ -147,7 +149,7 @@ async def test_a_resolved_notice_closes_the_fault_and_is_not_posted(world):
     line = start(world)
     take(world, line, alert(world))
     take(world, line, alert(world, status="resolved"))
-    await line.place_all()
+    await line.place_on("fake")
     assert len(roots(world)) == 1
     (fault,) = world.store.query("SELECT state FROM alert_faults")
     assert fault["state"] == "resolved"
@@ -157,7 +159,7 @@ async def test_a_resolved_notice_closes_the_fault_and_is_not_posted(world):
 async def test_a_resolved_notice_of_nothing_makes_nothing(world):
     line = start(world)
     take(world, line, alert(world, status="resolved"))
-    await line.place_all()
+    await line.place_on("fake")
     assert roots(world) == []
     assert outcomes(world) == [("done", "resolved: nothing was going on")]
 
@@ -165,7 +167,7 @@ async def test_a_resolved_notice_of_nothing_makes_nothing(world):
 async def test_alerts_of_one_body_are_placed_in_its_order(world):
     line = start(world)
     take(world, line, *(alert(world, f"Fault{n}Error", place=f"f{n}") for n in range(5)))
-    await line.place_all()
+    await line.place_on("fake")
     assert [text.split("`")[1] for text in roots(world)] == [f"Fault{n}Error: card 1234" for n in range(5)]
     assert [key.partition("#")[2] for key in in_inbox(world)] == ["", "2", "3", "4", "5"]
 
@@ -188,7 +190,7 @@ async def test_the_same_body_after_the_window_is_counted(world):
     world.clock.advance(WINDOW.total_seconds() + 1)
     assert line.intake.taken_before("same") is None
     line.intake.take([alert(world)], "same")
-    await line.place_all()
+    await line.place_on("fake")
     assert outcomes(world) == [("placed", None), ("done", "counted")]
 
 
@@ -226,11 +228,11 @@ async def test_a_kill_at_any_point_doubles_nothing_and_loses_nothing(world, monk
     with monkeypatch.context() as patch:
         kill_at(patch, type(owner), point, after=after)
         with pytest.raises(Killed):
-            await line.place_all()
+            await line.place_on("fake")
     world.clock.advance(60)
     again = start(world)
     again.intake.resume()
-    await again.place_all()
+    await again.place_on("fake")
     assert len(roots(world)) == 1
     assert outcomes(world) == [("placed", None)]
     assert len(in_inbox(world)) == 1
@@ -246,8 +248,8 @@ async def test_a_kill_while_a_repeat_is_counted_counts_it_once(world, monkeypatc
     with monkeypatch.context() as patch:
         kill_at(patch, AlertIntake, "done", after=False)
         with pytest.raises(Killed):
-            await line.place_all()
-    await start(world).place_all()
+            await line.place_on("fake")
+    await start(world).place_on("fake")
     (fault,) = world.store.query("SELECT count FROM alert_faults")
     assert fault["count"] == 2
     assert len(roots(world)) == 1
@@ -261,8 +263,8 @@ async def test_an_alert_in_whose_middle_the_process_ends_again_and_again_is_give
         with monkeypatch.context() as patch:
             kill_at(patch, AlertIntake, "trying", after=True)
             with pytest.raises(Killed):
-                await start(world).place_all()
-    await start(world).place_all()
+                await start(world).place_on("fake")
+    await start(world).place_on("fake")
     assert outcomes(world)[0] == ("failed", f"the process ended {MAX_CRASHES + 1} times in it")
     assert outcomes(world)[1] == ("placed", None)
 
@@ -280,7 +282,7 @@ async def test_a_mistake_in_one_alert_ends_no_other(world, monkeypatch):
             return real(self, one, thread)
 
         patch.setattr(FaultStore, "going_on", failing)
-        await line.place_all()
+        await line.place_on("fake")
     assert outcomes(world) == [("failed", "failed: ZeroDivisionError"), ("placed", None)]
 
 
@@ -289,7 +291,7 @@ async def test_an_alert_that_an_older_version_wrote_otherwise_is_given_up(world)
     take(world, line, alert(world))
     with world.store.transaction() as connection:
         connection.execute("""UPDATE incoming_alerts SET alert = '{"title": "x"}'""")
-    await line.place_all()
+    await line.place_on("fake")
     assert outcomes(world) == [("failed", "its record cannot be read")]
 
 
@@ -297,13 +299,13 @@ async def test_an_alert_that_was_posted_after_the_backup_is_found_again_after_a_
     line = start(world)
     take(world, line, alert(world))
     world.store.copy_to(tmp_path / "backup.sqlite3")
-    await line.place_all()
+    await line.place_on("fake")
     restored = Store.open(tmp_path / "restored.sqlite3", clock=world.clock)
     try:
         bring_back(restored, tmp_path / "backup.sqlite3", world.clock(), clock=world.clock)
         again = start(SimpleNamespace(**{**vars(world), "store": restored}))
         again.intake.resume()
-        await again.place_all()
+        await again.place_on("fake")
         assert len(roots(world)) == 1
         (row,) = restored.query("SELECT state, root_id FROM incoming_alerts")
         assert (row["state"], row["root_id"]) == ("placed", world.platform.roots[0].id)
@@ -328,14 +330,14 @@ async def test_an_alert_waits_for_a_platform_that_does_not_take_it(world, error,
     line = start(world)
     take(world, line, alert(world))
     world.platform.errors.append(error)
-    await line.place_all()
+    await line.place_on("fake")
     assert outcomes(world) == [("waiting", None)]
     assert line.troubles[world.place].reason == str(error)
     world.clock.advance(wait_s - 0.5)
-    await line.place_all()
+    await line.place_on("fake")
     assert roots(world) == []
     world.clock.advance(1)
-    await line.place_all()
+    await line.place_on("fake")
     assert len(roots(world)) == 1
     assert line.troubles == {}
 
@@ -345,11 +347,11 @@ async def test_one_channel_that_fails_holds_up_no_other_and_keeps_its_order(worl
     line = start(world, place_of=lambda one: places[one.labels["to"]])
     for number, to in enumerate("abab"):
         take(world, line, replace(alert(world, f"Fault{number}Error", place=f"f{number}"), labels={"to": to}))
-    await line.place_all()
+    await line.place_on("fake")
     assert [text.split("`")[1].partition(":")[0] for text in roots(world)] == ["Fault1Error", "Fault3Error"]
     world.platform.channels.add("gone")
     world.clock.advance(3)
-    await line.place_all()
+    await line.place_on("fake")
     assert [text.split("`")[1].partition(":")[0] for text in roots(world)][2:] == ["Fault0Error", "Fault2Error"]
 
 
@@ -360,39 +362,70 @@ async def test_a_wait_grows_and_begins_anew_after_a_success(world):
     for _ in range(10):
         world.platform.errors.append(Unreachable("away"))
         before = world.clock()
-        await line.place_all()
+        await line.place_on("fake")
         world.clock.now = line.troubles[world.place].again_at
         waits.append((world.clock() - before).total_seconds())
     assert waits[:4] == [2, 4, 8, 16]
     assert waits[-1] == 300
 
 
+async def test_a_channel_for_which_nothing_waits_any_more_is_in_no_trouble(world):
+    line = start(world)
+    take(world, line, alert(world))
+    world.platform.errors.append(Unreachable("away"))
+    await line.place_on("fake")
+    world.clock.advance(8 * 24 * 3600)
+    line.intake.forget_old()
+    await line.place_on("fake")
+    assert line.troubles == {}
+
+
 async def test_an_alert_without_a_channel_waits_until_the_settings_name_one(world):
     world.place = NOWHERE
     line = start(world)
     take(world, line, alert(world))
-    await line.place_all()
+    await line.place_on("fake")
     assert line.intake.waiting() == {NOWHERE: (1, world.clock())}
     world.place = ("fake", "ops")
     again = start(world)
     assert again.intake.resume() == 1
-    await again.place_all()
+    await again.place_on("fake")
     assert outcomes(world) == [("placed", None)]
 
 
-async def test_an_alert_for_a_platform_that_is_not_configured_waits(world):
-    line = start(world, platforms={})
-    take(world, line, alert(world))
-    await line.place_all()
-    assert "not configured" in line.troubles[world.place].reason
-    assert outcomes(world) == [("waiting", None)]
+async def test_a_platform_that_is_slow_holds_up_no_other(world):
+    slow = FakePlatform(new_id=counting_ids(), name="slow")
+    slow.channels.add("ops")
+    answered = asyncio.Event()
+
+    async def waiting(channel_id, markdown, *, delivery_id, since):
+        await answered.wait()
+        return await FakePlatform.open_thread(slow, channel_id, markdown, delivery_id=delivery_id, since=since)
+
+    slow.open_thread = waiting
+    line = start(
+        world, platforms={"fake": world.platform, "slow": slow}, place_of=lambda one: (one.labels["to"], "ops")
+    )
+    for number, to in enumerate(("slow", "fake", "slow", "fake")):
+        take(world, line, replace(alert(world, f"Fault{number}Error", place=f"f{number}"), labels={"to": to}))
+    running = asyncio.create_task(line.run())
+    await until(lambda: len(roots(world)) == 2)
+    assert slow.roots == []
+    answered.set()
+    await until(lambda: len(slow.roots) == 2)
+    take(world, line, replace(alert(world, "Fault9Error", place="f9"), labels={"to": "fake"}))
+    line.wake()
+    await until(lambda: len(roots(world)) == 3)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
 
 
 async def test_what_could_be_posted_only_later_says_when_it_came(world):
     line = start(world)
     take(world, line, alert(world))
     world.clock.advance(3600)
-    await line.place_all()
+    await line.place_on("fake")
     assert "This alert came at 2026-03-02 09:00 UTC" in roots(world)[0]
 
 
@@ -408,7 +441,7 @@ async def test_records_of_what_is_done_are_removed_except_what_the_inbox_still_n
     line = start(world)
     take(world, line, alert(world))
     take(world, line, alert(world), body="again")
-    await line.place_all()
+    await line.place_on("fake")
     world.clock.advance(3 * 24 * 3600)
     line.intake.forget_old()
     assert outcomes(world) == [("placed", None)]
@@ -428,7 +461,7 @@ async def test_faults_beyond_the_limit_are_gathered_under_one_post_that_lists_th
         take(world, line, alert(world, f"Fault{number}Error", place=f"f{number}"))
     for number in range(5):
         take(world, line, alert(world, "Fault7Error", place="f7"), body=f"again {number}")
-    await line.place_all()
+    await line.place_on("fake")
     await line.show_digests()
     assert len(roots(world)) == 3
     digest = roots(world)[2]
@@ -445,15 +478,15 @@ async def test_a_digest_is_found_again_after_a_kill_and_edited_only_when_it_chan
     with monkeypatch.context() as patch:
         kill_at(patch, Digests, "keep", after=False)
         with pytest.raises(Killed):
-            await line.place_all()
+            await line.place_on("fake")
     again = start(world, limits=Limits(channel_per_hour=1))
-    await again.place_all()
+    await again.place_on("fake")
     await again.show_digests()
     assert len(roots(world)) == 2
     assert "SecondError" in roots(world)[1]
     assert again.digests.to_show() == []
     take(world, again, alert(world, "SecondError", place="b"), body="again")
-    await again.place_all()
+    await again.place_on("fake")
     assert [one.alerts for one in again.digests.to_show()] == [2]
     world.clock.advance(31)
     world.platform.failing = True
@@ -468,10 +501,10 @@ async def test_a_fault_that_was_only_counted_gets_its_post_when_there_is_room_ag
     line = start(world, limits=Limits(channel_per_hour=1))
     take(world, line, alert(world, "FirstError", place="a"))
     take(world, line, alert(world, "SecondError", place="b"))
-    await line.place_all()
+    await line.place_on("fake")
     world.clock.advance(3601)
     take(world, line, alert(world, "SecondError", place="b"))
-    await line.place_all()
+    await line.place_on("fake")
     assert "SecondError: card" in roots(world)[2]
     assert len(in_inbox(world)) == 2
 

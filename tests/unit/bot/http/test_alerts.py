@@ -267,6 +267,11 @@ def test_a_body_beyond_the_limit_is_refused_and_one_of_five_megabytes_is_read(be
     assert len(bench.kept[0]) < 500_000  # what is kept of it is bounded
 
 
+def test_a_compressed_body_is_refused_by_its_name(bench):
+    answer = bench.post(b"\x1f\x8b\x08", Content_Encoding="gzip")
+    assert (answer.status_code, "Content-Encoding" in answer.json()["error"]) == (415, True)
+
+
 def test_a_signed_body_beyond_the_limit_is_refused_too(bench):
     answer = bench.client.post(
         "/alerts", content=b"x" * (MAX_BODY_BYTES + 1), headers={"X-Hub-Signature-256": "sha256=0"}
