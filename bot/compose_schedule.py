@@ -177,6 +177,9 @@ def build_hooks(services: Services) -> Sequence[BaseRoute]:
     async def ask(source: str, by: str, force: bool) -> int:
         return (await services.queue.request(source, by=by, force=force, fresh=True)).number
 
+    async def cancel(source: str, by: str) -> list[int]:
+        return [job.number for job in await services.queue.cancel_source(source, by=by)]
+
     return hook_routes(
         secrets=HookSecrets(
             github=secret("github_secret"),
@@ -186,6 +189,7 @@ def build_hooks(services: Services) -> Sequence[BaseRoute]:
         ),
         sources=[watched_of(source) for source in services.settings.sources],
         ask=ask,
+        cancel=cancel,
         deliveries=_StoredDeliveries(services),
     )
 

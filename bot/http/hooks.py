@@ -1,4 +1,4 @@
-"""What code hosts and deployment tools post: POST /hooks/github, /hooks/gitlab, /hooks/gitea, and POST /reindex."""
+"""What code hosts and deployment tools send to /hooks/github, /hooks/gitlab, /hooks/gitea and /reindex."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ log = structlog.get_logger(__name__)
 
 Ask = Callable[[str, str, bool], Awaitable[int]]
 """(source, who asks, force) -> number of the job, which begins after this moment."""
+Cancel = Callable[[str, str], Awaitable[list[int]]]
+"""(source, who asks) -> numbers of its jobs that are being stopped."""
 
 
 class Deliveries(Protocol):
@@ -46,7 +48,7 @@ class HookSecrets:
 
 
 def hook_routes(
-    *, secrets: HookSecrets, sources: Sequence[Watched], ask: Ask, deliveries: Deliveries
+    *, secrets: HookSecrets, sources: Sequence[Watched], ask: Ask, cancel: Cancel, deliveries: Deliveries
 ) -> list[BaseRoute]:
     """Routes for `build_http(machine_routes=...)`."""
     routes: list[BaseRoute] = []
@@ -56,7 +58,9 @@ def hook_routes(
             routes.append(Route(f"/hooks/{host}", hook.take, methods=["POST"]))
     if secrets.reindex is not None:
         names = [source.name for source in sources]
-        routes.append(Route("/reindex", _Reindex(secrets.reindex, names, ask).take, methods=["POST"]))
+        reindex = _Reindex(secrets.reindex, names, ask, cancel)
+        routes.append(Route("/reindex", reindex.take, methods=["POST"]))
+        routes.append(Route("/reindex", reindex.stop, methods=["DELETE"]))
     return routes
 
 
@@ -100,13 +104,30 @@ class _Hook:
 
 
 class _Reindex:
-    def __init__(self, token: str, names: Sequence[str], ask: Ask) -> None:
+    def __init__(self, token: str, names: Sequence[str], ask: Ask, cancel: Cancel) -> None:
         self._token = token
         self._names = names
         self._ask = ask
+        self._cancel = cancel
 
     async def take(self, request: Request) -> Response:
-        """{"sources": ["rules"], "force": false}, both optional -> {"jobs": [...]}."""
+        """{"sources": ["rules"], "force": false}, both optional -> {"jobs": [...]}, of which each will be done."""
+        asked = await self._asked(request)
+        if isinstance(asked, Response):
+            return asked
+        names, force = asked
+        return JSONResponse({"jobs": [await self._ask(name, "http", force) for name in names]}, status_code=202)
+
+    async def stop(self, request: Request) -> Response:
+        """{"sources": ["rules"]}, optional -> {"jobs": [...]}, of which each is being stopped; what it did stays."""
+        asked = await self._asked(request)
+        if isinstance(asked, Response):
+            return asked
+        stopped = [await self._cancel(name, "http") for name in asked[0]]
+        return JSONResponse({"jobs": [number for numbers in stopped for number in numbers]})
+
+    async def _asked(self, request: Request) -> tuple[list[str], bool] | Response:
+        """The sources that are meant, and whether all of them is read; an answer that refuses what is no such thing."""
         offered = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(offered.encode(), self._token.encode()):
             return JSONResponse({"error": "The token is missing or wrong."}, status_code=401)
@@ -123,8 +144,7 @@ class _Reindex:
         if unknown:
             known = ", ".join(self._names)
             return JSONResponse({"error": f"There is no source {unknown[0]!r}; there are {known}."}, status_code=404)
-        jobs = [await self._ask(name, "http", bool(asked.get("force"))) for name in dict.fromkeys(wanted)]
-        return JSONResponse({"jobs": jobs}, status_code=202)
+        return list(dict.fromkeys(wanted)), bool(asked.get("force"))
 
 
 def is_signed(host: str, secret: str, headers: Mapping[str, str], body: bytes) -> bool:

@@ -37,12 +37,18 @@ class Bench:
     def __init__(self, secrets: HookSecrets) -> None:
         self.asked: list[tuple[str, str, bool]] = []
         self.taken: dict[str, list[int]] = {}
-        routes = hook_routes(secrets=secrets, sources=SOURCES, ask=self._ask, deliveries=self)
+        self.running: dict[str, list[int]] = {}
+        self.cancelled: list[tuple[str, str]] = []
+        routes = hook_routes(secrets=secrets, sources=SOURCES, ask=self._ask, cancel=self._cancel, deliveries=self)
         self.client = TestClient(build_machines(routes))
 
     async def _ask(self, source: str, by: str, force: bool) -> int:
         self.asked.append((source, by, force))
         return len(self.asked)
+
+    async def _cancel(self, source: str, by: str) -> list[int]:
+        self.cancelled.append((source, by))
+        return self.running.get(source, [])
 
     async def jobs_of(self, delivery: str) -> list[int] | None:
         return self.taken.get(delivery)
@@ -138,3 +144,14 @@ def test_reindex_over_http_needs_its_token_and_known_sources(bench: Bench) -> No
     assert bench.client.post("/reindex", content=b"[", headers=allowed).status_code == 400
     assert bench.client.post("/reindex", headers=allowed).status_code == 202
     assert len(bench.asked) == 1 + len(SOURCES)
+
+
+def test_reindex_over_http_is_cancelled_with_the_same_token(bench: Bench) -> None:
+    allowed = {"Authorization": "Bearer r3index"}
+    bench.running = {"rules": [7, 8], "shop": [9]}
+    assert bench.client.delete("/reindex").status_code == 401
+    asked = bench.client.request("DELETE", "/reindex", json={"sources": ["rules"]}, headers=allowed)
+    assert (asked.status_code, asked.json(), bench.cancelled) == (200, {"jobs": [7, 8]}, [("rules", "http")])
+    assert sorted(bench.client.delete("/reindex", headers=allowed).json()["jobs"]) == [7, 8, 9]
+    assert bench.client.request("DELETE", "/reindex", json={"sources": ["nothing"]}, headers=allowed).status_code == 404
+    assert bench.asked == []
