@@ -38,7 +38,7 @@ ENV PATH=/opt/haechi/.venv/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONUNBUFFERED=1 \
     HAECHI_DATA_DIR=/data \
     HAECHI_LOG__FORMAT=json
-WORKDIR /data
+WORKDIR /etc/haechi
 USER 10001:10001
 VOLUME /data
 EXPOSE 8765

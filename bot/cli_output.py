@@ -224,7 +224,9 @@ def _print_upkeep(item: Form) -> None:
 def print_scores(groups: Mapping[str, Form]) -> None:
     """One line for each type of question."""
     for name, score in groups.items():
-        figures = ", ".join(f"{key} {value}" for key, value in score.items() if key != "n" and value is not None)
+        unanswerable = name.startswith(("unanswerable", "off-topic"))  # then there is no evidence to find
+        told = {key: score[key] for key in ("refused", "judged_ok")} if unanswerable else score
+        figures = ", ".join(f"{key} {value}" for key, value in told.items() if key != "n" and value is not None)
         console().print(Text(f"{name} ({score['n']}): {figures}"))
 
 

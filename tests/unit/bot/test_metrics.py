@@ -154,6 +154,13 @@ def test_rules_say_how_bad_and_for_how_long_and_name_only_labels_that_they_have(
         assert set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"])) <= has, rule["alert"]
 
 
+@pytest.mark.parametrize("guide", ["operations.md", "operations.ko.md"])
+def test_the_guide_says_what_to_do_about_every_rule(guide):
+    (group,) = yaml.safe_load((DEPLOY / "alert-rules.yml").read_text(encoding="utf-8"))["groups"]
+    told = re.findall(r"`(Haechi\w+)`", (DEPLOY.parent / "docs" / guide).read_text(encoding="utf-8"))
+    assert sorted(told) == sorted(rule["alert"] for rule in group["rules"])
+
+
 def test_what_models_and_tools_did_is_counted(metrics):
     text = busy(metrics)
     for line in (
