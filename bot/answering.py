@@ -125,8 +125,7 @@ class Answering:
     ) -> Outcome:
         """The outcome for a question. `release` gets text that may be shown before the whole answer is there.
 
-        `thread` is what was said before, oldest first; `known` is evidence that stands above it;
-        `waiting` is told the place in the queue for the model.
+        `thread` is what was said before, oldest first, `known` evidence above it; `waiting` is told the place in line.
         """
         routed = route(text)
         routed = replace(routed, question=mask(routed.question), kind=kind if kind is not None else routed.kind)

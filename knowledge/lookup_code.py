@@ -83,6 +83,13 @@ class CodeLookup:
 
     def definition_at(self, source: str, uri: str, line: int, *, scope: Scope, revision: str | None) -> Chunk | None:
         """See `Knowledge.definition_at`."""
+        found = self.place_at(source, uri, line, scope=scope, revision=revision)
+        return found[0] if found is not None else None
+
+    def place_at(
+        self, source: str, uri: str, line: int, *, scope: Scope, revision: str | None = None
+    ) -> tuple[Chunk, int] | None:
+        """As `Knowledge.definition_at`, with the line as it is in the index."""
         generations = self._catalog.active_generations(scope.narrowed_to(source))
         chunks = [c for c in self._catalog.chunks_in_files([uri], generations).get(uri, ()) if c.locator.uri == uri]
         if not chunks:
@@ -93,10 +100,12 @@ class CodeLookup:
             place = self._with_history(
                 source, lambda code: line_at(code, uri, line, from_revision=revision, to_revision=indexed)
             )
-        return definition_around(chunks, place) if place is not None else None
+        chunk = definition_around(chunks, place) if place is not None else None
+        return (chunk, place) if chunk is not None and place is not None else None
 
     def files_named(self, names: Collection[str], *, scope: Scope) -> dict[str, list[tuple[str, str]]]:
-        """File name without folders -> (source, uri) of the files that are indexed under it, at most 5,000 a name."""
+        """File name without folders -> (source, uri) of the files that are indexed under it, at most 5,000 a name. A name
+        that ends in a point ("OrderService.") stands for every suffix."""
         generations = self._catalog.active_generations(scope)
         sources = {generation: source for source, generation in generations.items()}
         marks = ",".join(str(int(generation)) for generation in sources)
@@ -104,9 +113,9 @@ class CodeLookup:
         with self._catalog.reading() as connection:
             for name in dict.fromkeys(names):
                 rows = connection.execute(
-                    f"SELECT generation, uri FROM documents WHERE generation IN ({marks}) AND file_name = ?"
-                    " AND status = 'indexed' ORDER BY generation, uri LIMIT 5000",
-                    (name,),
+                    f"SELECT generation, uri FROM documents WHERE generation IN ({marks}) AND file_name >= ?"
+                    " AND file_name < ? AND status = 'indexed' ORDER BY generation, uri LIMIT 5000",
+                    (name, f"{name[:-1]}/" if name.endswith(".") else f"{name}\0"),
                 ).fetchall()
                 if rows:
                     found[name] = [(sources[row["generation"]], row["uri"]) for row in rows]

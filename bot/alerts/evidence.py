@@ -45,6 +45,10 @@ class Places(Protocol):
 
     def chunks(self, ids: Sequence[str], *, scope: Scope) -> tuple[Chunk, ...]: ...
 
+    def place_at(
+        self, source: str, uri: str, line: int, *, scope: Scope, revision: str | None = None
+    ) -> tuple[Chunk, int] | None: ...
+
     def chunks_of_file(self, source: str, uri: str, *, scope: Scope) -> tuple[Chunk, ...]: ...
 
 
@@ -97,6 +101,8 @@ class Piece:
     number: int
     scored: ScoredChunk
     frame: TraceFrame | None = None
+    line: int | None = None  # of the frame, in the index, where it is certain
+    alike: int = 1  # definitions of that name in the file, where the line could not choose between them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,31 +145,32 @@ def gather(
     alert: Alert, *, service: Service | None, channel: Scope, library: Library, deploys: Sequence[Deploy]
 ) -> Gathered:
     """The evidence for a fault. A part that cannot be had now is named in `degraded`; nothing is raised for it."""
-    from bot.alerts.frame_places import map_frames
+    from bot.alerts.frame_places import Mapped, map_frames
     from bot.alerts.touched import changes_of
 
     code_scope, docs_scope = scope_of_service(service, channel)
     before = deploys[1] if len(deploys) > 1 else None
     revision = alert.revision or (deploys[0].revision if deploys else None)
     degraded: list[str] = []
-    found: dict[str, tuple[ScoredChunk, TraceFrame | None]] = {}
+    mapped: Sequence[Mapped] = ()
     try:
         mapped, revision = map_frames(alert, service, code_scope, library, revision)
-        found = {scored.chunk.id: (scored, frame) for frame, scored in mapped}
     except KnowledgeError as error:
         revision = None
         degraded.append(str(error))
-    for scored in (
+    pieces = [
+        Piece(number=number, scored=one.scored, frame=one.frame, line=one.line, alike=one.alike)
+        for number, one in enumerate(mapped, start=1)
+    ]
+    found = (
         *_code_found(alert, service, code_scope, library, degraded),
         *_docs_found(alert, service, docs_scope, library, degraded),
-    ):
-        found.setdefault(scored.chunk.id, (scored, None))
-    pieces = tuple(
-        Piece(number=number, scored=scored, frame=frame)
-        for number, (scored, frame) in enumerate(found.values(), start=1)
     )
+    for scored in found:
+        if all(scored.chunk.id != piece.scored.chunk.id for piece in pieces):
+            pieces.append(Piece(number=len(pieces) + 1, scored=scored))
     return Gathered(
-        pieces=pieces,
+        pieces=tuple(pieces),
         changes=changes_of(
             [one for one in pieces if one.frame],
             code_scope,

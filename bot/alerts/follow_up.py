@@ -44,8 +44,9 @@ _ASKED: tuple[tuple[Wanted, re.Pattern[str]], ...] = (
             r"|(?:어디서|어디에서|어느 (?:파일|함수|줄|라인)).{0,8}(?:났|나|터졌|터진|발생|죽|실패|이야|야|인가|예요)"
             r"|^코드[.?!]*$"
             r"|\b(?:show|see|give|print|paste|view|open)\b.{0,20}\b(?:code|source|function|method|file|lines?)\b"
-            r"|\bwhich (?:file|function|line|method)\b|\bwhere (?:in the code|does it (?:fail|crash|break|happen)|did it"
-            r" (?:fail|crash|break|happen))\b|^code[.?!]*$",
+            r"|\bwhich (?:file|function|line|method)\b"
+            r"|\bwhere (?:in the code|does it (?:fail|crash|break|happen)|did it (?:fail|crash|break|happen))\b"
+            r"|^code[.?!]*$",
             re.IGNORECASE,
         ),
     ),

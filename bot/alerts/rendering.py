@@ -18,6 +18,7 @@ from knowledge.types import Chunk, ScoredChunk
 from knowledge.types_cases import Recalled
 
 LINES_BEFORE, LINES_AFTER = 6, 3  # of the line that failed
+MAX_LINE_CHARS = 160
 MAX_PATH = 4  # calls on the way to the failure
 MAX_NEAR = 3
 MAX_RUNBOOKS = 3
@@ -117,7 +118,7 @@ def excerpt(
     start = max(0, at - before) if at is not None else 0
     end = at + after + 1 if at is not None else before + after + 1
     kept = [
-        f"{'>' if n == at else ' '}{first + n:>5}  {text}" if numbered else text
+        f"{'>' if n == at else ' '}{first + n:>5}  {text[:MAX_LINE_CHARS]}" if numbered else text[:MAX_LINE_CHARS]
         for n, text in enumerate(lines[start:end], start=start)
     ]
     place = f"{where.uri}:{line if at is not None else first}"
@@ -128,8 +129,9 @@ def excerpt(
 def caller_lines(scored: ScoredChunk, language: Language, *, most: int = MAX_CALLERS) -> list[str]:
     """One line that names what calls a definition; empty when nothing is known to."""
     names = [
-        f"{code_span(caller.symbol or caller.signature)} {code_span(f'{caller.locator.uri}:{caller.locator.start_line}')}"
+        f"{code_span(caller.symbol or caller.signature)} {code_span(f'{where.uri}:{where.start_line}')}"
         for caller in scored.callers[:most]
+        for where in [caller.locator]
     ]
     return [f"{say('called_by', language)}: {', '.join(names)}"] if names else []
 
@@ -153,11 +155,13 @@ def _head(alert: Alert) -> str:
     where = " · ".join(_plain(part) if n else part for n, part in enumerate(parts) if part)
     head = f"**{code_span(alert.error_class or alert.title)}** · {where}"
     message = alert.message or (alert.title if alert.error_class else "")
+    if not alert.error_class and message == alert.title:
+        message = ""  # it stands in the first line
     return f"{head}\n{code_span(message, most=240)}" if message.strip() else head
 
 
 def _evidence(analysed: Analysed, language: Language) -> tuple[set[int], list[str]]:
-    """(numbers of the pieces that are shown, paragraphs): the place of the failure, the way there, changes, documents."""
+    """(numbers of the pieces that are shown, paragraphs): where it failed, the way there, changes, documents."""
     gathered = analysed.gathered
     framed = [piece for piece in gathered.pieces if piece.frame is not None]
     docs = [piece for piece in gathered.pieces if piece.scored.chunk.evidence_kind == "docs"]
@@ -165,7 +169,8 @@ def _evidence(analysed: Analysed, language: Language) -> tuple[set[int], list[st
     shown: set[int] = set()
     if framed:
         first = framed[0]
-        lines = [f"**{say('place', language)}**", excerpt(first.number, first.scored.chunk, line=_line(first))]
+        alike = f" ({say('alike', language, n=first.alike)})" if first.alike > 1 else ""
+        lines = [f"**{say('place', language)}**{alike}", excerpt(first.number, first.scored.chunk, line=first.line)]
         parts.append("\n".join([*lines, *caller_lines(first.scored, language)]))
         way = framed[1 : 1 + MAX_PATH]
         if way:
@@ -193,14 +198,9 @@ def _evidence(analysed: Analysed, language: Language) -> tuple[set[int], list[st
     return shown, parts
 
 
-def _line(piece: Piece) -> int | None:
-    return piece.frame.line if piece.frame else None
-
-
 def _step(piece: Piece) -> str:
-    where, line = piece.scored.chunk.locator, _line(piece)
-    inside = line is not None and (where.start_line or 0) <= line <= (where.end_line or 0)
-    place = f"{where.uri}:{line if inside else where.start_line or 1}"
+    where = piece.scored.chunk.locator
+    place = f"{where.uri}:{piece.line or where.start_line or 1}"
     name = f" {code_span(where.symbol)}" if where.symbol else ""
     return f"[{piece.number}]{name} {code_span(place)}"
 

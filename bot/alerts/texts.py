@@ -12,6 +12,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "medium": {"ko": "확신 보통", "en": "medium confidence"},
     "low": {"ko": "확신 낮음", "en": "low confidence"},
     "place": {"ko": "가장 유력한 위치", "en": "Most likely place"},
+    "alike": {"ko": "같은 이름의 함수 {n}개 중 하나", "en": "one of {n} functions of that name"},
     "near": {"ko": "비슷한 코드 (스택 트레이스와 이어지지 않음)", "en": "Code that reads alike (no frame leads there)"},
     "path": {"ko": "거쳐 온 호출", "en": "Called through"},
     "called_by": {"ko": "호출하는 곳", "en": "Called by"},
@@ -69,7 +70,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "A person has corrected the cause; see below in this thread.",
     },
     "back": {"ko": "조용했다가 다시 발생했습니다: {link}", "en": "It is back after it was quiet: {link}"},
-    "going_on": {"ko": "계속 발생하고 있어 다시 분석했습니다: {link}", "en": "It still goes on and was analysed anew: {link}"},
+    "going_on": {
+        "ko": "계속 발생하고 있어 다시 분석했습니다: {link}",
+        "en": "It still goes on and was analysed anew: {link}",
+    },
     "earlier": {"ko": "이전 분석", "en": "the earlier analysis"},
     "limited": {
         "ko": "알림이 많아 분석을 멈췄습니다. 계속 세고 있습니다.",
@@ -83,8 +87,8 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         " cause, write “cause: …” in this thread.",
     },
     "nothing_to_take_out": {
-        "ko": "틀렸다는 평가를 적어 두었습니다. 이 분석은 사례로 기억된 것이 아니어서 뺄 것이 없습니다. 원인을 아시면 이 스레드에"
-        " “원인: …”이라고 적어 주세요.",
+        "ko": "틀렸다는 평가를 적어 두었습니다. 이 분석은 사례로 기억된 것이 아니어서 뺄 것이 없습니다."
+        " 원인을 아시면 이 스레드에 “원인: …”이라고 적어 주세요.",
         "en": "Noted as wrong. This analysis was not in the memory, so there was nothing to take out. If you know the"
         " cause, write “cause: …” in this thread.",
     },

@@ -1,4 +1,4 @@
-"""What people say below alerts and about analyses: votes, corrections, and questions that the alert's evidence answers."""
+"""What people say below alerts and about analyses: votes, corrections, questions that the alert's evidence answers."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from knowledge.types import Locator, Scope
 
 MAX_PLACES = 3  # functions that are looked at
 MAX_CHANGES = 5
+MAX_OLD_CHANGES = 3  # where nothing says which of them are new
 
 
 def changes_of(
@@ -51,19 +52,16 @@ def changes_of(
                 )
                 found.setdefault(commit.commit, change)
     ordered = sorted(found.values(), key=lambda one: (one.is_line, one.commit.committed_at), reverse=True)
-    return tuple(ordered[:MAX_CHANGES])
+    return tuple(ordered[: MAX_CHANGES if before is not None or since is not None else MAX_OLD_CHANGES])
 
 
 def _of_line(
     piece: Piece, where: Locator, scope: Scope, library: Library, deployed: str | None
 ) -> tuple[LineChange, ...]:
-    """The commit that wrote the line of the frame, at the commit where the line was looked up; often empty."""
+    """The commit that wrote the line of the frame; empty where the line is not certain."""
     line = piece.frame.line if piece.frame else None
-    if line is None:
-        return ()
-    inside = (where.start_line or 0) <= line <= (where.end_line or 0)
-    if deployed is None and not inside:
-        return ()  # the trace is of another commit than the index
+    if line is None or piece.line is None or deployed is None:
+        return ()  # of a trace from an unknown commit the line may be any
     with suppress(NotFound):
         return library.blame(where.source, where.uri, line, line, scope=scope, revision=deployed)
     return ()
