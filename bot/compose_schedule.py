@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -38,13 +39,19 @@ log = structlog.get_logger(__name__)
 class Freshness:
     """Runs beside the bot until it is cancelled."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(
+        self,
+        services: Services,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._services = services
         self._settings = services.settings
         self._stop = threading.Event()
         self._watched: dict[str, str] = {}  # source -> "on", or why there are no events
         self._triggers = {source.name: trigger_of(source, self._settings) for source in self._settings.sources}
-        self._scheduler = Scheduler(self._entries(), clock=utc_now, chance=random.random)
+        self._scheduler = Scheduler(self._entries(), clock=clock, chance=random.random, wait=wait)
         services.operations.schedule_states = self.states
         services.operations.nightly_states = self.nightly_states
         services.queue.on_ended.append(_log_end)

@@ -190,8 +190,12 @@ def _sync(
     should_stop: Callable[[], bool],
 ) -> SyncReport:
     """One job of the queue."""
-    (report,) = knowledge.sync(sources=[source], force=force, progress=progress, should_stop=should_stop)
-    return report
+    reports = knowledge.sync(sources=[source], force=force, progress=progress, should_stop=should_stop)
+    if not reports:  # told to stop before it began
+        return SyncReport(
+            source=source, added=0, updated=0, deleted=0, unchanged=0, failed=(), duration_s=0.0, stopped=True
+        )
+    return reports[0]
 
 
 def _permalinks(settings: Settings) -> dict[str, Permalink]:

@@ -37,6 +37,7 @@ from knowledge.workers import InWorker
 if TYPE_CHECKING:
     from knowledge.api import KnowledgeConfig
 
+LOOK_EVERY_S = 0.2  # whether a sync that waits is to be given up
 _CONCERN_ALL = (StorageFull, CatalogCorrupt, NewerData, Busy)  # the next source would meet the same
 
 
@@ -57,37 +58,42 @@ class _Running:
     """Which sources are being synced: never one of them twice, and none while something needs a still index."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._sources: set[str] = set()
         self._is_still = False
 
     @contextmanager
-    def sources(self, names: Sequence[str]) -> Iterator[None]:
-        """Raises Busy when one of them is being synced, or when the index must stay as it is."""
-        with self._lock:
-            taken = sorted(self._sources.intersection(names))
-            if taken or self._is_still:
-                what = f"source {taken[0]} is being synced" if taken else "the index is being checked or restored"
-                raise Busy(f"Another sync cannot begin, because {what}: wait until that has finished")
+    def sources(self, names: Sequence[str], should_stop: Callable[[], bool]) -> Iterator[None]:
+        """Begins once nothing needs a still index any more, or `should_stop` says so.
+
+        Raises Busy when one of the sources is being synced.
+        """
+        with self._changed:
+            while self._is_still and not should_stop():
+                self._changed.wait(LOOK_EVERY_S)
+            if taken := sorted(self._sources.intersection(names)):
+                raise Busy(f"Source {taken[0]} is being synced already: wait until that has finished")
             self._sources.update(names)
         try:
             yield
         finally:
-            with self._lock:
+            with self._changed:
                 self._sources.difference_update(names)
 
     @contextmanager
     def nothing(self) -> Iterator[None]:
-        """Raises Busy while anything is being synced."""
-        with self._lock:
+        """Raises Busy while anything is being synced, checked or restored."""
+        with self._changed:
             if self._sources or self._is_still:
-                raise Busy("Another sync is running: wait until it has finished")
+                what = "Another sync is running" if self._sources else "The index is being checked or restored"
+                raise Busy(f"{what}: wait until that has finished")
             self._is_still = True
         try:
             yield
         finally:
-            with self._lock:
+            with self._changed:
                 self._is_still = False
+                self._changed.notify_all()
 
 
 class Syncer:
@@ -159,7 +165,9 @@ class Syncer:
     ) -> list[SyncReport]:
         """See `Knowledge.sync`."""
         configs = self._config.sources if names is None else [self._config.source(name) for name in names]
-        with self._running.sources([config.name for config in configs]):
+        with self._running.sources([config.name for config in configs], should_stop):
+            if should_stop():
+                return []
             if names is None and not dry_run:
                 self.remove_unconfigured(should_stop)
             reports: list[SyncReport] = []

@@ -196,3 +196,21 @@ def test_a_backup_holds_no_mirror_and_no_raw_ocr(shelf, tmp_path):
     folder = back_up(shelf, tmp_path / "backup")
     assert sorted(path.name for path in folder.iterdir()) == ["catalog.sqlite3", "vectors.sqlite3"]
     shutil.rmtree(folder)
+
+
+def test_a_sync_that_comes_while_the_index_is_checked_waits_and_is_done(shelf):
+    shelf.write("new.md", LEAVE.replace("15일", "99일"))
+    knowledge, looked = shelf.knowledge, threading.Event()
+    syncing = threading.Thread(target=knowledge.sync, kwargs={"should_stop": lambda: looked.set() or False})
+    with knowledge._syncer.alone():
+        syncing.start()
+        assert looked.wait(60)
+        assert not any("99일" in text for text in shelf.keyword("연차"))
+    syncing.join()
+    assert any("99일" in text for text in shelf.keyword("연차"))
+
+
+def test_a_sync_that_waits_for_a_check_can_be_given_up(shelf):
+    with shelf.knowledge._syncer.alone():
+        assert shelf.knowledge.sync(should_stop=lambda: True) == []
+    assert shelf.sync().unchanged == 2
