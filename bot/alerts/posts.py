@@ -7,10 +7,11 @@ import re
 from bot.alerts.alert import AlertStatus
 from bot.alerts.log_line import find_log_line
 from bot.alerts.payloads.told import MAX_LABELS, Told, labels_of
+from bot.alerts.post_rules import incident_of, rule_of, without_state
 
 _SYSTEMS = (
     ("alertmanager", re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]", re.IGNORECASE)),
-    ("cloudwatch", re.compile(r"CloudWatch Alarm|^\W*ALARM: \"|AWS Chatbot|Amazon Q Developer", re.IGNORECASE)),
+    ("cloudwatch", re.compile(r"CloudWatch Alarm|^\W*(?:ALARM|OK): \"|AWS Chatbot|Amazon Q Developer", re.IGNORECASE)),
     ("pagerduty", re.compile(r"PagerDuty|pagerduty\.com", re.IGNORECASE)),
     ("opsgenie", re.compile(r"Opsgenie", re.IGNORECASE)),
     (
@@ -33,15 +34,20 @@ _SYSTEMS = (
     ("gitlab", re.compile(r"Pipeline #?\d+|gitlab", re.IGNORECASE)),
 )
 _GRAFANA = re.compile(r"^\s*(?:Labels|Annotations):\s*$|Grafana|/alerting/grafana/|Silence: http", re.MULTILINE)
+# Only what stands at the head of a post, and as a state: "복구 불가 오류" and "Resolved path /a not found" are faults.
 _RESOLVED = re.compile(
-    r"^\W*(?:\[?(?:RESOLVED|Recovered|OK|Closed)(?::\d+)?\]?\b(?!\s*\w*rror)|(?:\[P\d\] )?\[?Recovered\b|Resolved #?\d*"
-    r"|해결|복구|정상)|\bstate changed to OK\b|\bOK: \"|(?:장애|알림|경보).{0,20}(?:복구|해결)(?:되었|됨|완료)"
+    r"^[^\w\[]*(?:\[P\d\]\s*)?\[(?:RESOLVED(?::\d+)?|Recovered\b[^\]]*|OK|Closed|UP|RECOVERY|해결|복구|정상|해소|완료)\]"
+    r"|^[^\w\[]*(?:Recovered|Resolved)\b(?=\s*(?:#\d+|[:\-|]|on\b|$))|^[^\w\[]*(?:RECOVERY|UP|OK)\s*[:\-]"
+    r"|^[^\w\[]*Closed alert\b"
+    r"|\bstate changed to OK\b|\b(?:ALARM|INSUFFICIENT_DATA) -> OK\b|\bOK: \""
+    r"|(?:장애|알림|경보|오류|지연).{0,30}(?:복구|해결|해소|정상화)(?:되었|됐|됨|완료|$)"
     r"|^Status: (?:resolved|closed|OK)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_HEAD_LINES = 4
 _PASSED = re.compile(
     r"(?:pipeline|workflow|build|job|run|배포|deployment?|release).{0,80}\b(?:passed|succeeded|successful(?:ly)?|success|completed|started)\b"
-    r"|^\W*(?:deployed|배포(?:가|를)? (?:완료|시작))|(?:배포|빌드).{0,30}(?:성공|완료|시작)",
+    r"|\bdeployed\b|^\W*(?:배포(?:가|를)? (?:완료|시작))|(?:배포|빌드).{0,30}(?:성공|완료|시작)",
     re.IGNORECASE,
 )
 _TROUBLE = re.compile(
@@ -54,7 +60,6 @@ _LABEL = re.compile(
     r"|^[\s\-•*]*`?(?P<key2>[A-Za-z_][\w.-]{0,40})\s?=\s?\"?(?P<value2>[^\s\"][^\"\n]{0,200}?)\"?`?\s*$"
 )
 _URL = re.compile(r"https?://[^\s<>|)\]]+")
-_HEAD = re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]\s*(?P<rule>[\w가-힣][^\s(|]*)(?P<rest>.*)$", re.IGNORECASE)
 _ALIASES = {
     "서비스": "service",
     "애플리케이션": "service",
@@ -72,7 +77,6 @@ _ALIASES = {
     "커밋": "commit",
     "알림": "alertname",
     "alarm name": "alertname",
-    "alert": "alertname",
     "alarm": "alertname",
     "monitor": "alertname",
     "project": "project",
@@ -103,8 +107,10 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
     """The alert of a text; or why it is none, as the end of a sentence ("tells that a build passed")."""
     plain = _PICTURE.sub("", text[:MAX_READ_CHARS])
     lines = [line for line in plain.splitlines() if line.strip(" `")]
-    title = _words_of(lines[0])[:300] if lines else ""
-    status: AlertStatus = "resolved" if _RESOLVED.search(plain[:3000]) else "firing"
+    words = [_words_of(line) for line in lines[:6]]
+    title = next((line for line in words[:_HEAD_LINES] if without_state(line)), *words[:1] or [""])[:300]
+    head = "\n".join((*lines[:_HEAD_LINES], *words[:_HEAD_LINES]))
+    status: AlertStatus = "resolved" if _RESOLVED.search(head) else "firing"
     passed = _PASSED.search(title) is not None and not _TROUBLE.search(text)
     system = _system(text, author)
     if passed and system not in ("github", "gitlab"):
@@ -112,7 +118,7 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
     labels = _labels(lines)
     if labels.get("status", "").casefold() in ("resolved", "closed", "ok", "해결", "복구"):
         status = "resolved"
-    head, logged = _HEAD.match(title), find_log_line(lines)
+    logged = find_log_line(lines)
     error_class, said = labels.get("error_class", ""), ""
     if system == "sentry" and not error_class:
         error_class, said = _sentry_head(title, lines)
@@ -130,9 +136,10 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
             severity=labels.get("severity", "")
             or (logged.level if logged else _severity(plain) or _USUAL_SEVERITIES.get(system or "", "")),
             status="resolved" if passed else status,
-            rule=labels.get("alertname", "") or (head["rule"] if head else "") or _rule(title, system),
+            rule=rule_of(title, words[1:], labels, system),
             logger=logged.logger if logged else "",
             labels=labels,
+            dedup_key=incident_of(plain, system),
             url=match[0] if (match := _URL.search(text[:MAX_READ_CHARS])) else "",
         )
     ]
@@ -200,15 +207,3 @@ def _severity(text: str) -> str:
         r"\b(critical|fatal|error|warning|warn|info|P[1-5]|심각|긴급|오류|경고)\b", text[:2000], re.IGNORECASE
     )
     return found[1] if found else ""
-
-
-def _rule(title: str, system: str | None) -> str:
-    """The title of a monitor without its state; a title of a system without rules is none."""
-    if system not in ("datadog", "cloudwatch", "grafana", "pagerduty", "opsgenie", "github", "gitlab"):
-        return ""
-    plain = re.sub(
-        r"^\W*(?:\[[^\]]*\]\s*)*(?:Triggered|Recovered|Re-Triggered|Resolved|Acknowledged|ALARM|OK|Warn)\b[\s:#\d]*",
-        "",
-        title,
-    )
-    return plain.split(" | ")[1 if " | " in plain else 0].strip(' "')
