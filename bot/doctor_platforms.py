@@ -15,6 +15,7 @@ from bot.ports import ChatPlatform
 from bot.readiness import Check
 from bot.services import utc_now
 from bot.settings import Settings
+from bot.settings_alerts import alert_places
 from bot.web_posts import GENERAL
 
 
@@ -39,14 +40,19 @@ async def _examine(settings: Settings) -> list[Check]:
         build_slack(settings.slack, catch_up=catch_up, state=state, clock=utc_now),
         build_mattermost(settings.mattermost, catch_up=catch_up, state=state, clock=utc_now),
     ]
-    channels = build_channels(settings)
     checks: list[Check] = []
     for platform in platforms:
         if platform is not None:
-            checks += await _examined(platform, channels.configured_on(platform.name))
+            checks += await _examined(platform, _channels_on(settings, platform.name))
     asked = {platform.name for platform in platforms if platform is not None}
     checks += _switched_off(settings)
-    return [*checks, *_web_channels(settings, channels.configured_on("web")), *_without_platform(settings, asked)]
+    return [*checks, *_web_channels(settings, _channels_on(settings, "web")), *_without_platform(settings, asked)]
+
+
+def _channels_on(settings: Settings, platform: str) -> list[str]:
+    """Channels that the settings name, to hear what is said there or to post alerts that came by HTTP."""
+    posted_in = [place[1] for place in alert_places(settings.alerts, settings.services) if place[0] == platform]
+    return list(dict.fromkeys([*build_channels(settings).configured_on(platform), *posted_in]))
 
 
 def _switched_off(settings: Settings) -> Iterator[Check]:
@@ -90,6 +96,14 @@ def _without_platform(settings: Settings, asked: Set[str]) -> Iterator[Check]:
                 ok=False,
                 detail=f"{channel.platform} is not configured, so nothing is heard there",
                 remedy=f"set [{channel.platform}], see docs/{channel.platform}.md, or remove the channel",
+            )
+    for (platform, channel_id), key in alert_places(settings.alerts, settings.services).items():
+        if platform != "web" and platform not in asked:
+            yield Check(
+                name=f"{platform} channel {channel_id}",
+                ok=False,
+                detail=f"{platform} is not configured, so that alerts by HTTP wait",
+                remedy=f"set [{platform}], see docs/{platform}.md, or correct {key}",
             )
 
 

@@ -71,6 +71,15 @@ class ServiceSettings(Section):
         )  # fmt: skip
 
 
+def alert_places(alerts: AlertSettings, services: dict[str, ServiceSettings]) -> dict[tuple[str, str], str]:
+    """Platform and channel -> the key that names it, of all channels in which alerts by HTTP are posted."""
+    if not alerts.names_secret("token"):
+        return {}
+    named = [("alerts.channel", alerts.place)]
+    named += [(f"services.{name}.channel", place_of(service.channel)) for name, service in services.items()]
+    return {place: key for key, place in reversed(named) if place is not None}
+
+
 def require_channel(channel: str | None) -> None:
     """Raises Problem for what names no channel of a platform."""
     platform, _, channel_id = (channel or "web:x").partition(":")

@@ -87,3 +87,25 @@ def test_a_section_that_is_filled_in_and_not_switched_on_is_told(tmp_path):
 def test_a_section_that_is_switched_off_on_purpose_is_no_problem(tmp_path):
     (check,) = check_platforms(configured(tmp_path, '[mattermost]\nenabled = false\nurl = "https://chat.example"\n'))
     assert check.ok
+
+
+async def test_channels_in_which_alerts_by_http_are_posted_are_looked_at_too(tmp_path, monkeypatch):
+    async with MattermostEmulator() as server:
+        state = server.state
+        away = state.add_channel("payments", "Payments", {state.alice})
+        (tmp_path / "token").write_text("t", encoding="utf-8")
+        more = (
+            f'[alerts]\ntoken_file = "{tmp_path}/token"\nchannel = "mattermost:{state.town}"\n'
+            f'[services.pay]\nchannel = "mattermost:{away}"\n[services.web]\nchannel = "web:typo"\n'
+            '[services.shop]\nchannel = "slack:C1"\n'
+        )
+        checks = {check.name: check for check in await checks_of(tmp_path, monkeypatch, server, more)}
+        wrong = {name: check for name, check in checks.items() if not check.ok}
+        assert {name.split()[-1] for name in wrong} == {away, "typo", "C1"}
+        assert "services.shop.channel" in wrong["slack channel C1"].remedy
+        assert any("Town Square" in check.detail for check in checks.values())
+
+
+def test_without_a_token_channels_of_services_are_not_looked_at(tmp_path):
+    settings = configured(tmp_path, '[services.shop]\nchannel = "slack:C1"\n')
+    assert list(check_platforms(settings)) == []
