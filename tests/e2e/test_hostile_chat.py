@@ -34,6 +34,7 @@ PASSED_OVER = ("haechi 연차는?", "mail@{name}.example.com", "@{name}-test 연
 @pytest.fixture
 async def world(tmp_path):
     haechi = Haechi.with_company(tmp_path)
+    (tmp_path / "rules" / "@channel [수당](x).md").write_text(HOSTILE_RULES, encoding="utf-8")
     assert (await asyncio.to_thread(haechi.run, "ingest")).returncode == 0
     async with SlackEmulator() as slack, MattermostEmulator() as mattermost:
         slack.workspace.add_user("U1", "미나")
@@ -67,10 +68,31 @@ def mattermost_finals(mattermost: MattermostEmulator) -> dict[str, int]:
     return {thread: len(ids) for thread, ids in found.items()}
 
 
+HOSTILE_RULES = """# <!channel> [수당표](https://evil.example/x) @all 해태 수당 규정
+
+제1조(해태 수당) 해태 수당은 월 30,000원이다. <!channel> @here <!subteam^S1> [신청](https://evil.example/y)
+<https://evil.example/z|사규> ![그림](https://evil.example/p.png) \u202e뒤집힌 글\u202c
+"""
+
+
 async def until(finals: Callable[[], dict[str, int]], wanted: dict[str, int]) -> None:
     """Returns when the wanted threads are answered, and no other is. What is passed over was said before the last."""
     await eventually(lambda: all(finals().get(thread) for thread in wanted))
     assert finals() == wanted
+
+
+async def test_what_documents_say_and_are_called_calls_nobody_and_hides_no_address(world):
+    slack, mattermost, _ = world
+    asked = await slack.say("C1", "U1", f"<@{BOT_USER}> 해태 수당은 월 얼마인가요?")
+    state = mattermost.state
+    post = state.say(state.alice, state.town, "@helperbot 해태 수당은 월 얼마인가요?")
+    await until(lambda: slack_finals(slack), {asked: 1})
+    await until(lambda: mattermost_finals(mattermost), {post["id"]: 1})
+    for text in (str(slack.workspace.bot_posts()), str([post["message"] for post in state.own_posts()])):
+        assert "30,000" in text
+        assert "evil.example" in text  # what it says is shown
+        for hidden in ("<!", "@channel", "@here", "@all", "](https://evil", "|사규>", "\u202e"):
+            assert hidden not in text, hidden
 
 
 async def test_odd_messages_get_one_reply_each_and_what_nobody_said_to_the_bot_gets_none(world):

@@ -212,6 +212,17 @@ async def test_a_click_is_a_vote_and_is_thanked_for():
         assert "고맙" in told(b)[-1]
 
 
+async def test_nobody_is_thanked_for_a_vote_on_an_answer_that_is_not_on_record_any_more():
+    async def unknown(delivery) -> bool:
+        return False
+
+    async with wired() as b:
+        post_id = await b.platform.post(b.reply(b.ask()))
+        b.forward = unknown
+        await b.server._press(b.server.state.alice, post_id, "haechiup")
+        assert "기록에 없어서" in told(b)[-1]
+
+
 async def test_a_context_from_one_answer_is_worth_nothing_under_another():
     async with wired() as b, httpx.AsyncClient() as client:
         state = b.server.state
@@ -248,6 +259,7 @@ async def test_an_expired_button_says_so():
 async def test_a_vote_that_cannot_be_kept_is_not_thanked_for():
     async with wired() as b:
         asked = b.ask()
+        await until(lambda: b.messages)
         post_id = await b.platform.post(b.reply(asked))
         b.failing.append(StoreError("The disk is full."))
         await b.server._press(b.server.state.alice, post_id, "haechiup")

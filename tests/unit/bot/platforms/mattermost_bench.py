@@ -31,12 +31,11 @@ class Bench:
     forward: Receive | None = None  # who hears it too
     failing: list[Exception] = field(default_factory=list)  # raised by the next deliveries instead of keeping them
 
-    async def receive(self, delivery: Delivery) -> None:
+    async def receive(self, delivery: Delivery) -> bool | None:
         if self.failing:
             raise self.failing.pop(0)
         self.heard.append(delivery)
-        if self.forward is not None:
-            await self.forward(delivery)
+        return None if self.forward is None else await self.forward(delivery)
 
     @property
     def messages(self) -> list[Message]:

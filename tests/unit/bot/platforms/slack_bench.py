@@ -30,13 +30,12 @@ class Bench:
     forward: Receive | None = None  # who hears it too
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def receive(self, delivery: Delivery) -> None:
+    async def receive(self, delivery: Delivery) -> bool | None:
         if self.refuse is not None:
             raise self.refuse
         self.heard.append(delivery)
-        if self.forward is not None:
-            await self.forward(delivery)
         self._arrived.set()
+        return None if self.forward is None else await self.forward(delivery)
 
     @property
     def messages(self) -> list[Message]:

@@ -278,6 +278,17 @@ async def test_buttons_are_votes_and_are_thanked_for(bench, server, vote):
     assert (thanks["user"], thanks["response_type"], thanks["replace_original"]) == ("U2", "ephemeral", False)
 
 
+async def test_nobody_is_thanked_for_a_vote_on_an_answer_that_is_not_on_record_any_more(bench, server):
+    async def unknown(delivery) -> bool:
+        return False
+
+    _, post = await answered(bench)
+    bench.forward = unknown
+    await server.press("U2", "C1", post, "haechi_vote_up")
+    await bench.until(lambda: server.workspace.ephemeral)
+    assert "기록에 없어서" in server.workspace.ephemeral[0]["text"]
+
+
 async def test_a_vote_that_cannot_be_saved_is_not_acknowledged(bench, server):
     _, post = await answered(bench)
     await server.sockets.settled()
