@@ -233,20 +233,13 @@ def _alert(
     plain = _plain(told.text)
     first = next((line.strip() for line in plain.split("\n") if line.strip()), "")
     told = replace(told, title=_plain(told.title) or first, message=_plain(told.message) or first)
-    streams = read_streams(plain)
-    read = [trace for stream in streams for trace in read_traces(stream)]
-    if not any(one.frames for trace in read for one in trace.thrown) and (loose := read_loose(plain)) is not None:
-        read = [loose]
-    traces = tuple(_owned(trace, told.own_files) for trace in read)
+    traces = tuple(_owned(trace, told.own_files) for trace in _traces(plain))
     main = main_trace(traces)
     error_class = _error_class(told.error_class, main) or None
     message = told.message
     if main is not None and (main.thrown[0].message or told.format in ("trace", "log", "text")):
         message = main.thrown[0].message or message
-    service = services.find(told.service, told.labels)
-    if service is None and not (told.service or _label(told.labels, _NAMED_OUTRIGHT)):
-        service = services.named_in(f"{told.title}\n{told.text}")  # what is named outright and not known stays so
-    service = service or fallback
+    service = _service(told, services) or fallback
     name = service.name if service else told.service or _label(told.labels, SERVICE_LABELS)
     environment = told.environment or _label(told.labels, _ENVIRONMENT_LABELS[:-1]) or _namespace(told.labels)
     key, sequence = fingerprint(
@@ -278,6 +271,22 @@ def _alert(
         url=told.url or None,
         dedup_key=told.dedup_key or None,
     )
+
+
+def _traces(text: str) -> list[Trace]:
+    """The traces of all streams; loose frames where there is none."""
+    read = [trace for stream in read_streams(text) for trace in read_traces(stream)]
+    if not any(one.frames for trace in read for one in trace.thrown) and (loose := read_loose(text)) is not None:
+        return [loose]
+    return read
+
+
+def _service(told: Told, services: Services) -> Service | None:
+    """The known service that is told, or that the text names; what is named outright and not known stays unknown."""
+    found = services.find(told.service, told.labels)
+    if found is None and not (told.service or _label(told.labels, _NAMED_OUTRIGHT)):
+        return services.named_in(f"{told.title}\n{told.text}")
+    return found
 
 
 def _error_class(told: str, main: Trace | None) -> str:
