@@ -75,9 +75,9 @@ def _headline(alert: Alert) -> str:
 def _excerpt(alert: Alert) -> str:
     """The beginning of what the alert says, without what the head says already."""
     text = alert.raw.strip() or alert.message
-    if text == alert.title:
-        return ""
     lines = text.replace("```", "'''").splitlines()
+    if lines and not alert.traces and lines[0].strip() == _headline(alert).strip():
+        lines = lines[1:]
     shown = "\n".join(line.rstrip() for line in lines[:MAX_LINES])[:MAX_EXCERPT_CHARS].rstrip()
     return f"{shown}\n…" if len(shown) < len("\n".join(lines).rstrip()) else shown
 

@@ -70,7 +70,7 @@ def summary_html(summary: ThreadSummary, reader: Reader) -> Html:
         el(
             "a",
             el("span", el("strong", root.author.display_name), " ", time_html(root.posted_at), class_="who"),
-            el("span", _with_mentions(_shortened(root.text), reader), class_="question"),
+            el("span", _with_mentions(_shortened(_plain(root)), reader), class_="question"),
             el("span", state, " ", replies, class_="meta"),
             href=thread_path(root.thread.channel_id, root.id),
         ),
@@ -235,6 +235,11 @@ def _with_mentions(text: str, reader: Reader) -> Html:
         pieces += [text[end : match.start()], el("span", match[0], class_="mention")]
         end = match.end()
     return flat([*pieces, text[end:]])
+
+
+def _plain(root: Post) -> str:
+    """The text of a first post without marks of style, which the bot's own posts have (alerts, notices to admins)."""
+    return root.text.replace("**", "").replace("`", "") if root.author.is_bot else root.text
 
 
 def _shortened(text: str) -> str:
