@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Literal, Protocol
 
+import structlog
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import Field
@@ -20,6 +23,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
+from bot.tracing import following
 from knowledge.errors import KnowledgeError
 from knowledge.masking import mask
 from knowledge.types import Chunk, DocumentSummary, Evidence, EvidenceKind, Scope, ScoredChunk
@@ -33,6 +37,8 @@ INSTRUCTIONS = (
 )
 NO_EVIDENCE = "근거 문서 없음 / No evidence: {reason}. Say that nothing was found; do not answer from memory."
 WEAK = "관련도가 낮습니다 / Low relevance: {reason}. Say so if you use any of this."
+
+log = structlog.get_logger(__name__)
 
 
 class KnowledgeTools(Protocol):
@@ -119,12 +125,12 @@ def _add_tools(
         ] = None,
     ) -> str:
         """Searches the company's documents and code; gives evidence with document and article, or path and lines."""
-        return await _told(lambda: _search(knowledge, query, scope, top_k, kind, link))
+        return await _told("search_docs", lambda: _search(knowledge, query, scope, top_k, kind, link))
 
     @server.tool(structured_output=False)
     async def list_docs() -> str:
         """Lists every document and file that is indexed, with its state."""
-        return await _told(lambda: _listed(knowledge.list_documents(scope=scope)))
+        return await _told("list_docs", lambda: _listed(knowledge.list_documents(scope=scope)))
 
     @server.tool(structured_output=False)
     async def read_article(
@@ -132,15 +138,22 @@ def _add_tools(
         article: Annotated[str, Field(description='Label or symbol: "제12조", "별표 1", "PaymentService.retry".')],
     ) -> str:
         """Gives the whole text of one article, appendix or definition."""
-        return await _told(lambda: "\n".join(chunk.text for chunk in knowledge.read(document, article, scope=scope)))
+        return await _told(
+            "read_article", lambda: "\n".join(chunk.text for chunk in knowledge.read(document, article, scope=scope))
+        )
 
 
-async def _told(work: Callable[[], str]) -> str:
+async def _told(tool: str, work: Callable[[], str]) -> str:
     """The tool's text, or one sentence about why it cannot be given: an assistant must not take that for "nothing"."""
-    try:
-        return await asyncio.to_thread(work)
-    except KnowledgeError as error:
-        return f"사용할 수 없음 / Not available: {error}."
+    started = time.perf_counter()
+    with following(f"mcp:{secrets.token_hex(8)}"):
+        try:
+            text = await asyncio.to_thread(work)
+        except KnowledgeError as error:
+            log.warning("mcp.failed", tool=tool, reason=str(error))
+            return f"사용할 수 없음 / Not available: {error}."
+        log.info("mcp.answered", tool=tool, chars=len(text), took_ms=round((time.perf_counter() - started) * 1000))
+        return text
 
 
 def _search(

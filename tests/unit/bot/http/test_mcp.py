@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import httpx2
 import pytest
+import structlog
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -120,3 +121,12 @@ async def test_a_page_in_a_browser_that_was_led_to_the_address_is_refused_by_its
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         response = await http.post(address, json=call, headers={"host": "evil.example.com"})
         assert response.status_code in (403, 421)
+
+
+async def test_every_call_leaves_a_line_with_its_tool_and_without_what_was_asked(shelf):
+    with structlog.testing.capture_logs() as lines:
+        async with served(shelf) as address, connected(address) as client:
+            await said(client, "search_docs", query="연차휴가는 며칠인가요?")
+    (line,) = [line for line in lines if line["event"] == "mcp.answered"]
+    assert (line["tool"], line["chars"] > 0) == ("search_docs", True)
+    assert "연차휴가" not in str(line)
