@@ -36,6 +36,7 @@ ADDED_WEIGHT = 0.5  # of a ranking for the question in the words of the texts
 FILES_WEIGHT = 1.0  # of the chunks of a file that the question mentions
 _CANDIDATES_PER_RANKING = 100
 _RANKED = 80  # candidates whose text is looked at
+_TRIES = 4  # of a search while the index goes on
 _RERANKED = 20  # candidates that a model looks at
 _ANSWERING = 2  # pieces of evidence whose time must be that of the question
 _SHORT_SECTION = 2  # parts that are shown together wherever the search found something
@@ -56,6 +57,7 @@ class _Outcome:
     degraded: list[str] = field(default_factory=list)
     took_ms: dict[str, float] = field(default_factory=dict)
     features: dict[str, float] = field(default_factory=dict)
+    vanished: bool = False  # whether something that was found by its words was replaced before it could be read
 
     @property
     def strength(self) -> float:
@@ -97,14 +99,24 @@ class SearchPipeline:
         Raises what the catalog and the keyword index raise. An embedder that is down only degrades the result.
         """
         started = time.perf_counter()
-        generations = self._catalog.active_generations(scope)
+        for _ in range(_TRIES):
+            generations = self._catalog.active_generations(scope)
+            outcomes = self._search_kinds(query, generations, kind, top_k)
+            moved = any(outcome.vanished for outcome in outcomes)
+            if not moved and self._catalog.active_generations(scope) == generations:
+                break  # else the index went on meanwhile: what was found is of two states
+        return _combine(query, outcomes, asked=kind, top_k=top_k, total_ms=(time.perf_counter() - started) * 1000)
+
+    def _search_kinds(
+        self, query: str, generations: Mapping[str, int], kind: EvidenceKind | None, top_k: int
+    ) -> list[_Outcome]:
         kinds = self._catalog.evidence_kinds()
         outcomes = []
         for one in KINDS if kind is None else (kind,):
             of_kind = {source: number for source, number in generations.items() if kinds.get(source) == one}
             if of_kind:
                 outcomes.append(self._search_kind(query, one, of_kind, top_k))
-        return _combine(query, outcomes, asked=kind, top_k=top_k, total_ms=(time.perf_counter() - started) * 1000)
+        return outcomes
 
     def is_calibrated(self, source: str, kind: EvidenceKind) -> bool:
         """Whether there is a calibration for exactly the vector spaces and versions of this source."""
@@ -161,6 +173,7 @@ class SearchPipeline:
             degraded=[*recalled.degraded, *pending, *unknown],
             took_ms=recalled.took_ms,
             features=features,
+            vanished=recalled.vanished,
         )
 
     def _moment(self, query: str) -> Moment:
@@ -228,6 +241,8 @@ class SearchPipeline:
         fused = fuse_rankings(rankings, weights=weights)
         wanted = list(fused)[: 3 * limit]
         visible = self._catalog.visible_chunks(wanted, generations)
+        by_words = {chunk_id for name in (KEYWORD, f"{KEYWORD}+") for chunk_id in rankings.get(name, ())}
+        recalled.vanished = any(chunk_id in by_words and chunk_id not in visible for chunk_id in wanted)
         found = [Candidate(chunk=visible[id_], rrf=fused[id_]) for id_ in wanted if id_ in visible]
         if question.kind == "code":
             found = likely_first(found, about_tests=question.about_tests)

@@ -33,6 +33,7 @@ class Recalled:
     degraded: list[str] = field(default_factory=list)
     took_ms: dict[str, float] = field(default_factory=dict)
     down: bool = False  # whether a vector space could not be asked
+    vanished: bool = False  # whether a text that was found by its words was replaced before it could be read
 
 
 class QueryEmbeddings:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,71 @@ def test_a_text_that_the_new_embedder_rejects_does_not_keep_the_old_generation_f
     assert states(shelf) == ["active"]
     assert report.pending == 1
     assert shelf.knowledge.status(scope=EVERYTHING)[0].pending == {"other": 1}
+
+
+def between(shelf: Shelf, change: Callable[[], object]) -> None:
+    """Carries out `change` once, in the middle of the next search: after the words were looked up."""
+    inner = shelf.knowledge._keywords.search
+    done = False
+
+    def search(*arguments: object, **options: object) -> object:
+        nonlocal done
+        hits = inner(*arguments, **options)
+        if not done:
+            done = True
+            changing = threading.Thread(target=change)  # another thread, as the syncs of a running bot
+            changing.start()
+            changing.join()
+        return hits
+
+    shelf.knowledge._keywords.search = search  # type: ignore[method-assign]
+
+
+def test_a_search_in_whose_middle_a_new_generation_takes_over_finds_what_it_should(shelf: Shelf) -> None:
+    use_embedder(shelf, "other")
+    expected = [scored.chunk.text for scored in shelf.knowledge.search("연차휴가", scope=EVERYTHING).chunks]
+    shelf.close()
+    between(shelf, shelf.sync)
+    found = shelf.knowledge.search("연차휴가", scope=EVERYTHING)
+    assert states(shelf) == ["active"]  # the old one has gone altogether
+    assert [scored.chunk.text for scored in found.chunks] == expected
+    assert found.degraded == ()
+    assert found.verdict.decision != "none"
+
+
+def test_a_search_in_whose_middle_its_document_is_replaced_finds_the_new_text(shelf: Shelf) -> None:
+    shelf.write("leave.md", LEAVE.replace("15일", "16일"))
+    between(shelf, shelf.sync)
+    texts = [scored.chunk.text for scored in shelf.knowledge.search("연차휴가", scope=EVERYTHING).chunks]
+    assert any("16일의 연차휴가" in text for text in texts)
+    assert not any("15일의 연차휴가" in text for text in texts)
+
+
+def test_every_search_while_generations_swap_finds_all_that_is_there(shelf: Shelf) -> None:
+    for number in range(40):
+        shelf.write(
+            f"rule{number}.md", f"# 규정{number}\n\n## 제1조(한도)\n공통한도 항목{number}의 금액은 7만원이다.\n"
+        )
+    shelf.sync()
+    knowledge, over, asked = shelf.knowledge, threading.Event(), threading.Event()
+    seen: list[tuple[int, str]] = []
+
+    def ask() -> None:
+        while not over.is_set():
+            found = knowledge.search("공통한도 금액", scope=EVERYTHING, top_k=8)
+            seen.append((len({scored.chunk.text for scored in found.chunks}), found.verdict.decision))
+            asked.set()
+
+    asking = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in asking:
+        thread.start()
+    assert asked.wait(60)
+    for name in ("other", "counting", "other"):
+        knowledge._config.embedders["docs"] = (name,)  # type: ignore[index]
+        knowledge.sync()
+    over.set()
+    for thread in asking:
+        thread.join()
+    assert {count for count, _ in seen} == {8}
+    assert "none" not in {decision for _, decision in seen}
+    assert states(shelf) == ["active"]
