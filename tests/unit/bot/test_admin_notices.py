@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
 
 from bot.admin_notices import AdminNotices, NoticeStore, grace_of
+from bot.compose_admins import build_admin_notices
 from bot.errors import AuthError, Unreachable
-from bot.readiness import Part
+from bot.platform_runner import PlatformRunner
+from bot.readiness import Part, Readiness
+from bot.settings import load_settings
 from bot.store import Store
+from knowledge.types import ToolStatus
 from tests.fakes.chat_platform import FakePlatform
 from tests.unit.bot.times import Clock, counting_ids
 
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # long ago by the clock of the running bot
 EMPTY = "The folder /srv/rules is empty, although 120 documents were in it; nothing was deleted."
 
 
@@ -248,3 +253,31 @@ async def test_korean_admins_are_told_in_korean(world):
 
 def test_sources_are_told_of_sooner_than_parts_that_mend_themselves():
     assert grace_of("source:rules") < grace_of("slack") < grace_of("ollama")
+
+
+class DownTools:
+    def check(self) -> list[ToolStatus]:
+        return [ToolStatus(name="catalog", state="down", detail="The catalog is damaged.", checked_at=NOW)]
+
+
+class NoModels:
+    async def check(self) -> list[ToolStatus]:
+        return []
+
+
+async def test_the_running_bot_tells_the_admins_of_its_settings_what_its_health_says(world, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "haechi.toml").write_text(
+        'data_dir = "data"\n[[sources]]\nname = "rules"\nkind = "documents"\npath = "docs"\n'
+        '[commands]\nadmins = ["slack:U1"]\n[chat]\nlanguage = "ko"\n',
+        encoding="utf-8",
+    )
+    readiness = Readiness(knowledge=DownTools(), models=NoModels(), clock=lambda: NOW)
+    services = SimpleNamespace(settings=load_settings(tmp_path / "haechi.toml"), store=world.store, readiness=readiness)
+    chat = SimpleNamespace(runners=[PlatformRunner(world.slack, clock=world.clock)])
+    notices = build_admin_notices(services, chat)
+    await notices.look()
+    await notices.tell()
+    (message,) = told(world.slack)
+    assert message.startswith("⚠️ **관리자 알림** · `catalog`")
+    assert "The catalog is damaged." in message
