@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import structlog
 
 from bot.errors import BotError
 
 DRAIN_LIMIT_S = 5.0
+ORDER_LIMIT_S = 3.0
 
 Sign = Callable[[], Awaitable[None]]
 
@@ -26,6 +28,19 @@ class Signs:
     def give(self, on: str, sign: Sign) -> None:
         """Gives the sign soon; returns at once. `on` names what it is put on."""
         self._waiting.put_nowait((on, sign))
+
+    async def given(self, on: str) -> None:
+        """Returns when the signs on it have been given, or could not be within a moment: "searching" must not be shown
+        behind the answer."""
+        done = asyncio.Event()
+
+        async def note() -> None:
+            done.set()
+
+        self.give(on, note)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ORDER_LIMIT_S):
+                await done.wait()
 
     async def run(self) -> None:
         """Gives signs until it is cancelled; those that were waiting by then still get a moment."""

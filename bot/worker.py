@@ -308,6 +308,8 @@ class Worker:
         try:
             if item.crashes > MAX_CRASHES:
                 raise GivenUp(f"the process ended {item.crashes} times in the middle of this command")
+            if item.lane == "slow":
+                await self._signs.given(item.delivery_id)
             outcome, answered = await self._commands.carry_out(command, platform)
         except (Unreachable, RateLimited, AuthError):
             raise

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.store import Store
-from tests.unit.bot.chat_line import ChatLine
+from tests.unit.bot.chat_line import ChatLine, until
 from tests.unit.bot.platforms.mattermost_bench import bench as mattermost_bench
 from tests.unit.bot.platforms.slack_bench import listening, slack_server
 from tests.unit.bot.test_places_taken_away import working
@@ -60,16 +60,20 @@ async def on_slack(company: Any, store: Store, place: str) -> Told:
         channel = {"direct": "D1", "elsewhere": "C7"}.get(place, "C1")
         root = await server.say("C1", "U2", "점심?") if place == "thread" else ""
         async with working(line):
-            for args, _ in COMMANDS:
-                count = len(heard.commands)
+            for number, (args, _) in enumerate(COMMANDS, start=1):
                 await server.command("U1", channel, args, thread_ts=root)
-                await heard.until(lambda count=count: len(heard.commands) > count)
+                await saved(line, number)
                 await line.settled()
         assert {entry["user"] for entry in server.workspace.ephemeral} == {"U1"}
         return Told(
             privately=[str(entry.get("blocks") or entry["text"]) for entry in server.workspace.ephemeral],
             publicly=server.workspace.bot_posts(),
         )
+
+
+async def saved(line: ChatLine, number: int) -> None:
+    """Returns when so many commands stand in the inbox: an answer comes before the next command."""
+    await until(lambda: len(line.store.query("SELECT 1 FROM inbox WHERE kind = 'command'")) == number)
 
 
 async def on_mattermost(company: Any, store: Store, place: str) -> Told:
@@ -103,3 +107,5 @@ async def test_every_command_is_answered_once_and_in_private_wherever_it_is_give
     for (args, words), text in zip(COMMANDS, answers, strict=True):
         assert words in text.replace("\\n", "\n"), (args, text)
     assert told.publicly == []
+    searching = next(place for place, text in enumerate(told.privately) if SIGNS_OF_LIFE[0] in text)
+    assert searching < next(place for place, text in enumerate(told.privately) if "15일" in text)
