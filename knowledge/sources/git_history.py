@@ -105,6 +105,10 @@ def log_of_lines(
     last = min(end_line, _count_lines(repository, revision, path, uri))
     if last < start_line:
         return ()
+    if before is not None and not _git(
+        repository, LOG_TIMEOUT_S, uri, before, "rev-list", "--max-count=1", revision, f"^{before}"
+    ):
+        return ()  # `log -L` fails where it is given no commit at all
     count = max(1, min(limit, MAX_COMMITS))
     arguments = [
         "log",
