@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from bot.claims import Claims, claims_of, squeeze
 from bot.content_words import is_korean
-from bot.dates import PartialDate
+from bot.dates import ClockTime, PartialDate
 from bot.evidence_tables import EvidenceTable
 from bot.excerpt import is_row
 from bot.quantities import Quantity, plain
@@ -17,12 +17,16 @@ from bot.translated_words import translations_of
 from bot.word_forms import Form, Vocabulary, forms_of
 
 _SENTENCE = re.compile(
-    r"\n+|(?<=[가-힣A-Za-z)\"'”」][.!?])\s+|(?<=\d[.])(?<!^\d[.])(?<!^\d\d[.])\s+(?=[A-Z가-힣])|(?<=\s)(?=[①-⑳]\s?)|(?<=[^\d\s][.:])\s+(?=[①-⑳])",
+    r"\n+|(?<=[가-힣A-Za-z)\"'”」][.!?])\s+|(?<=\d[.])(?<!^\d[.])(?<!^\d\d[.])\s+(?=[A-Z가-힣])|"
+    r"(?<=\s)(?=[①-⑳]\s?)|(?<=[^\d\s][.:])\s+(?=[①-⑳])",
     re.MULTILINE,
 )
 _CONNECTED = re.compile(
-    r";\s*|\s/\s|(?<=[가-힣A-Za-z.,])\s+(?=[가-힣]{2,6}:\s)|(?<=[가-힣](?:며|되))[,\s]\s*|(?<=[가-힣]고)(?<![가-힣]라고)(?<!먼저 신고)[,\s]\s*(?!있)|(?<=[가-힣](?:으나|하나|되나))[,\s]\s*|(?<=지만)[,\s]\s*|(?<=는데)[,\s]\s*|"
-    r",\s+(?=but\b|however\b|whereas\b|while\b|and\b)|\s+(?=but\b|whereas\b)|\s+and\s+(?=(?:a|an|the|it|they|you|must|may|can)\b)|,\s+and\s+",
+    r";\s*|\s/\s|(?<=[가-힣A-Za-z.,])\s+(?=[가-힣]{2,6}:\s)|(?<=[가-힣](?:며|되))[,\s]\s*|"
+    r"(?<=[가-힣]고)(?<![가-힣]라고)(?<!먼저 신고)[,\s]\s*(?!있)|(?<=[가-힣](?:으나|하나|되나))[,\s]\s*|"
+    r"(?<=지만)[,\s]\s*|(?<=는데)[,\s]\s*|"
+    r",\s+(?=but\b|however\b|whereas\b|while\b|and\b)|\s+(?=but\b|whereas\b)|\s+and\s+(?=(?:a|"
+    r"an|the|it|they|you|must|may|can)\b)|,\s+and\s+",
     re.IGNORECASE,
 )
 _COMMA = re.compile(r",\s+")
@@ -32,7 +36,9 @@ _CONDITION_STARTS = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"^(?P<korean>.{4,}?(?:경우(?:에|에는|에 한하여|에 한해)?|때(?:에|에는|에 한하여)?|하면|되면|으면|지면|리면|주면|않으면))[,\s]|\b(?P<english>(?:if|when|unless|provided that|in case)\b[^,.;]{4,80})",
+    r"^(?P<korean>.{4,}?(?:경우(?:에|에는|에 한하여|에 한해)?|때(?:에|에는|"
+    r"에 한하여)?|하면|되면|으면|지면|리면|주면|않으면))[,\s]|"
+    r"\b(?P<english>(?:if|when|unless|provided that|in case)\b[^,.;]{4,80})",
     re.IGNORECASE,
 )
 _PROVISO = re.compile(r"^(?:다만|단)[,\s]|^(?:however|except that)\b", re.IGNORECASE)
@@ -42,7 +48,8 @@ _MARK = re.compile(r"^\s*(?:[①-⑳]|제\s?\d+\s?항|\d{1,2}[.)]|[가-하][.)]|
 _ENDED = re.compile(r"[.!?]\s*$|[다음함됨임요]\s*$")
 _LONGEST_HEAD_LINES = 3
 _LABEL_ALONE = re.compile(
-    r"(?:제\s?\d+조(?:의\d+)?\s?\([^)]{1,40}\)|\[?(?:별표|별지|서식|부칙)[^\n]{0,40}|(?:section|chapter|article|appendix)\s[^\n]{1,60}|\d{1,2}\.\s[^\n.]{1,40})",
+    r"(?:제\s?\d+조(?:의\d+)?\s?\([^)]{1,40}\)|\[?(?:별표|별지|서식|부칙)[^\n]{0,40}|(?:section|chapter|"
+    r"article|appendix)\s[^\n]{1,60}|\d{1,2}\.\s[^\n.]{1,40})",
     re.IGNORECASE,
 )
 _ENGLISH_VERB = re.compile(
@@ -65,6 +72,7 @@ class Unit:
     condition: Vocabulary | None
     quantities: tuple[Quantity, ...]
     dates: tuple[PartialDate, ...]
+    times: tuple[ClockTime, ...]
     rule: Rule
     is_korean: bool
     is_row: bool = False
@@ -112,7 +120,7 @@ def units_of(number: int, text: str, tables: Sequence[EvidenceTable]) -> list[Un
         elif not is_item and not proviso:
             lead = ""
     for table in tables:
-        found += _rows(number, table, prose)
+        found += _rows(number, table, head)
     return found
 
 
@@ -176,7 +184,7 @@ def _clauses(number: int, sentence: str, shared: Sequence[str], lead: str) -> It
     parts = split_parts(plain(_MARK.sub("", sentence)))
     predicate = _last_words(parts[-1]) if len(parts) > 1 else ""
     topic = ""
-    for part in parts:
+    for part in (*parts, *_of_one_subject(parts)):
         claims: Claims = claims_of(part, is_evidence=True)
         ends = _ENDED.search(part) or part.endswith(("며", "고", "되", "나"))
         text = part if ends or not predicate or not is_korean(part) else f"{part} {predicate}"
@@ -191,10 +199,25 @@ def _clauses(number: int, sentence: str, shared: Sequence[str], lead: str) -> It
             condition=_condition_of(part),
             quantities=claims.quantities,
             dates=tuple(claims.dates),
+            times=tuple(claims.times),
             rule=rule,
             is_korean=is_korean(part),
         )
         topic = _topic_words(part) or topic
+
+
+def _of_one_subject(parts: Sequence[str]) -> list[str]:
+    """Clauses in a row of which only the first says what they are about, as one: "A checks it and reports it"."""
+    found: list[str] = []
+    run: list[str] = []
+    for part in (*parts, None):
+        if part is not None and run and is_korean(part) and _has_subject(run[0]) and not _has_subject(part):
+            run.append(part)
+            continue
+        if len(run) > 1:
+            found.append(" ".join(run))
+        run = [part] if part is not None else []
+    return found
 
 
 def _condition_of(part: str) -> Vocabulary | None:
@@ -230,19 +253,20 @@ def _head_unit(number: int, line: str) -> Unit:
     return Unit(
         number=number,
         text=line,
-        sentence=line,
+        sentence="",  # nobody is helped by a title
         own=Vocabulary([line]),
         shared=Vocabulary([]),
         condition=None,
         quantities=claims.quantities,
         dates=tuple(claims.dates),
+        times=tuple(claims.times),
         rule=rule_of(""),
         is_korean=is_korean(line),
         is_row=True,
     )
 
 
-def _rows(number: int, table: EvidenceTable, prose: str) -> Iterator[Unit]:
+def _rows(number: int, table: EvidenceTable, head: Sequence[str]) -> Iterator[Unit]:
     header = " ".join(table.header)
     for cells, row in zip(table.cells, table.rows, strict=True):
         text = " ".join(row)
@@ -254,10 +278,11 @@ def _rows(number: int, table: EvidenceTable, prose: str) -> Iterator[Unit]:
                 f"{name}: {cell}" if name else cell for name, cell in zip(table.header, row, strict=True)
             ),
             own=Vocabulary([text]),
-            shared=Vocabulary([header, *prose.splitlines()[:_LONGEST_HEAD_LINES]]),
+            shared=Vocabulary([header, *head]),
             condition=None,
             quantities=(*quantities, *table.header_quantities),
             dates=tuple(claims_of(text, is_evidence=True).dates),
+            times=tuple(claims_of(text, is_evidence=True).times),
             rule=rule_of(""),
             is_korean=is_korean(text) or is_korean(header),
             is_row=True,

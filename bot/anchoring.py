@@ -1,8 +1,8 @@
-"""Whether every word of a sentence stands in one clause or one row of the evidence that it names, and means there the same.
+"""Whether every word of a sentence stands in one clause or one row of the evidence that it names, meaning the same.
 
 The other checks look for what is wrong; this one asks what is certain. A clause of a sentence is anchored when one
-stretch of the evidence holds all of its words and amounts, affirms or denies as it does, allows or demands as it does, and
-has no limit ("only", "unless", "with the approval of") that the sentence leaves out. What is not anchored need not be
+stretch of the evidence holds all of its words and amounts, affirms or denies, allows or demands as it does, and has no
+limit ("only", "unless", "with the approval of") that the sentence leaves out. What is not anchored need not be
 wrong, but nobody can tell: the reader is shown the evidence's own words in its place.
 """
 
@@ -11,19 +11,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bot.anchor_units import Unit, split_parts
-from bot.claims import Claims, claims_of, without_amounts
+from bot.claims import Claims, claims_of, squeeze, without_amounts
 from bot.content_words import is_korean
 from bot.quantities import Quantity
 from bot.rule_words import Rule, rule_of
 from bot.translated_words import translations_of
 from bot.word_forms import Form, Vocabulary, forms_of, unheld
 
-_KINDS_OF_AMOUNT = frozenset(
-    """기간 금액 비용 횟수 한도 일수 시간 시각 날짜 기한 비율 가격 요금 인원 개수 마감 마감일 시한 상한 하한 액수 값 길이 주기 간격 기준 대상
-    조건 결과 방법 현재 지금 총액 합계 순서 절차 이유 종류 수준""".split()
-)
+_KINDS = """
+    기간 금액 비용 횟수 한도 일수 시간 시각 날짜 기한 비율 가격 요금 인원 개수 마감 마감일 시한 상한
+    하한 액수 값 길이 주기 간격 기준 대상 조건 결과 방법 현재 지금 총액 합계 순서 절차 이유 종류
+    수준
+"""
+_KINDS_OF_AMOUNT = frozenset(_KINDS.split())
 _LATIN_KINDS = frozenset(["amoun", "durat", "limit", "deadl", "perio", "maxim", "minim", "curre", "total", "numbe"])
 _OPENING = re.compile(
     r"^\W*(?:네|예|아니요|아니오|아뇨|yes|no|correct|맞습니다|그렇습니다|안\s?됩니다|가능합니다|불가능합니다)\s*[,.]\s*",
@@ -39,7 +42,29 @@ _SEQUENCE = re.compile(
     re.IGNORECASE,
 )
 _VERBS_OF_ROWS = frozenset(
-    "이용 사용 받 지급 지원 적용 부과 주 내 쓰 가 해당 부담 청구 지원받 결재 탑승 타 들 붙 되".split()
+    [
+        "이용",
+        "사용",
+        "받",
+        "지급",
+        "지원",
+        "적용",
+        "부과",
+        "주",
+        "내",
+        "쓰",
+        "가",
+        "해당",
+        "부담",
+        "청구",
+        "지원받",
+        "결재",
+        "탑승",
+        "타",
+        "들",
+        "붙",
+        "되",
+    ]
 )
 _ADNOMINAL = re.compile(
     r"([가-힣]{1,8}?)(?:한|된)\s(날|자|사람|직원|달|해)(?=(?:부터|까지|에게|에|은|는|이|로부터|의|을|만)?(?:[\s,.]|$))"
@@ -52,6 +77,10 @@ _PERIODS = {
     "주": re.compile(r"매주|주간|주당|주\s|week", re.IGNORECASE),
     "일": re.compile(r"매일|하루|일일|1일|일\s|daily|day", re.IGNORECASE),
 }
+_ENDS_PHRASE = re.compile(r"(?:면|에|고|며|로|서|여|어|때|경우|[까부]지|부터)$")
+_ITEM_WORDS = 5
+_VERB_ENDS = re.compile(r"(?:다|해요|어요|아요|돼요|음|함|됨|임|까|며|지만)[.!?]?$|[a-z]", re.IGNORECASE)
+_IN_LIST = "만 제외 승인 원칙 예정 일부"  # every limit: the lead of the list tells it
 _RECEIVES = re.compile(r"받[가-힣]{0,6}\s?수|받[가-힣]{1,5}[.\s]*$")
 
 
@@ -115,12 +144,20 @@ class _Claim:
         return not self.forms and self.claims.is_empty
 
     @property
+    def is_item(self) -> bool:
+        """Whether it is a name in a list, which says nothing of when and for whom."""
+        return len(self.forms) <= _ITEM_WORDS and not _VERB_ENDS.search(self.text.rstrip())
+
+    @property
     def subject(self) -> tuple[Form, ...]:
-        """The words up to the one that the clause is about."""
+        """What the clause is about: the last word that is marked as such, with the words in front that belong to it."""
         places = [n for n, form in enumerate(self.forms) if form.role in ("topic", "agent") and not _is_kind(form)]
-        if places:
-            return self.forms[: places[0] + 1]
-        return ()
+        if not places:
+            return ()
+        start = places[-1]
+        while start and not self.forms[start - 1].role and not _ENDS_PHRASE.search(self.forms[start - 1].word):
+            start -= 1
+        return self.forms[start : places[-1] + 1]
 
 
 def _is_kind(form: Form) -> bool:
@@ -136,6 +173,8 @@ def _reason(claim: _Claim, unit: Unit, spoken: str, question: str) -> _Reason | 
     if unit.is_row:
         wanted = [form for form in wanted if _VERBS_OF_ROWS.isdisjoint(form.stems)]
     missing = unheld([*wanted, *claim.carried], unit.own, unit.shared)
+    if unit.is_row:
+        missing = [form for form in missing if not any(unit.shared.holds_part(stem) for stem in form.stems)]
     if missing:
         return _Reason(f"{missing[0].word} does not stand there", -len(missing))
     if not any(unit.own.holds(form) for form in wanted) and not has_amount and wanted:
@@ -144,10 +183,14 @@ def _reason(claim: _Claim, unit: Unit, spoken: str, question: str) -> _Reason | 
         return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
     if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
         return _Reason("its date does not stand there", 0)
+    if not _holds_times_and_names(claim, unit):
+        return _Reason("its time or name does not stand there", 0)
     if unit.is_row:
         return None
     fault = (
-        claim.rule.differs_from(unit.rule, whole=spoken, receives=_RECEIVES.search(claim.text) is not None)
+        claim.rule.differs_from(
+            unit.rule, whole=_IN_LIST if claim.is_item else spoken, receives=_RECEIVES.search(claim.text) is not None
+        )
         or _condition_fault(claim, unit, question)
         or _roles_fault(claim, unit)
         or _order_fault(claim, unit)
@@ -159,7 +202,8 @@ def _reason(claim: _Claim, unit: Unit, spoken: str, question: str) -> _Reason | 
 def _reason_across(claim: _Claim, unit: Unit, spoken: str) -> _Reason | None:
     """The same where evidence and claim are in two languages: the words that can be translated must stand there, and
     where there is neither amount nor name, most of the words must be such."""
-    known = [form for form in claim.forms if any(translations_of(stem) for stem in form.stems)]
+    own_language = [form for form in claim.forms if form.is_korean == unit.is_korean]  # "(휴가규정)", "Redis"
+    known = [form for form in claim.forms if form in own_language or any(map(translations_of, form.stems))]
     missing = [form for form in known if not unit.holds_translation(form) and not unit.holds(form)]
     if missing:
         return _Reason(f"{missing[0].word} does not stand there", -len(missing))
@@ -167,12 +211,22 @@ def _reason_across(claim: _Claim, unit: Unit, spoken: str) -> _Reason | None:
         return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
     if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
         return _Reason("its date does not stand there", 0)
+    if not _holds_times_and_names(claim, unit):
+        return _Reason("its time or name does not stand there", 0)
     if claim.claims.is_empty and len(known) * 5 < len(claim.forms) * 3:
         return _Reason("it is in another language than the evidence", 0)
     if unit.is_row:
         return None
     fault = claim.rule.differs_across(unit.rule, whole=spoken)
     return _Reason(fault, 1) if fault else None
+
+
+def _holds_times_and_names(claim: _Claim, unit: Unit) -> bool:
+    """Whether the times of day, versions, paths and names of the claim stand in the stretch itself."""
+    if any(not any(time.equals(other) for other in unit.times) for time in claim.claims.times):
+        return False
+    held = squeeze(f"{unit.sentence} {unit.text}")
+    return all(squeeze(name) in held for name in claim.claims.names)
 
 
 def _is_period(quantity: Quantity, unit: Unit) -> bool:
@@ -209,7 +263,7 @@ def _order_fault(claim: _Claim, unit: Unit) -> str | None:
     if is_korean(claim.text) and not sequence:
         return None
     places = [place for form in claim.forms if (place := unit.place_of(form)) is not None]
-    pairs = list(zip(places, places[1:], strict=False))
+    pairs = list(pairwise(places))
     turned = sum(later < earlier for earlier, later in pairs)
     if turned * 2 > len(pairs) or (turned and sequence):
         return "the words stand there in another order"

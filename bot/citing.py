@@ -16,10 +16,10 @@ from bot.arithmetic import computed_values, is_multiplier, is_total
 from bot.claims import Claims, claims_of, squeeze, without_amounts
 from bot.clause_quotes import Quote, quote_for
 from bot.clause_support import support_fault
+from bot.code_words import behaviour_fault
 from bot.content_words import bag_of, content_words, held_share, is_korean
 from bot.evidence_pieces import EvidencePiece, piece_of
 from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
-from bot.plain_words import foreign_name, foreign_noun, foreign_office, foreign_words
 from bot.polarity import contradicted
 from bot.quantities import Quantity
 from bot.row_binding import ABSENT, Surroundings
@@ -58,6 +58,7 @@ _PERIODS = {
     "개월": re.compile(r"매월|매달|월\s?\d|월간|월\s|monthly|per month|a month", re.IGNORECASE),
     "주": re.compile(r"매주|주간|주당|주\s?\d|weekly|per week|a week", re.IGNORECASE),
     "일": re.compile(r"매일|하루|일일|일\s?최대|daily|per day|a day", re.IGNORECASE),
+    "명": re.compile(r"인당|명당|per person|per head|a person|each", re.IGNORECASE),
 }
 _PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
 _FEW_WORDS, _LEAST_SHARE = 4, 0.3
@@ -178,6 +179,9 @@ class EvidenceIndex:
             return _Fault(fault, is_absent=fault.endswith(NOT_THERE))
         if fault := self._words_fault(claims, pieces, around):
             return _Fault(fault, is_absent=False)
+        code = "\n".join(piece.evidence.text for piece in pieces if piece.is_code)
+        if code and (fault := behaviour_fault(claims.spoken, "\n".join(piece.evidence.text for piece in pieces))):
+            return _Fault(fault)
         return None
 
     def _doubts(self, bare: str, cited: Sequence[int], around: Surroundings) -> list[Unanchored]:
@@ -299,26 +303,12 @@ class EvidenceIndex:
             return f'says the opposite of the evidence: "{opposite[:80]}"'
         whole = "\n".join(piece.evidence.text for piece in pieces)
         windows = [window for piece in pieces for window in piece.windows]
-        if fault := support_fault(claims, windows, whole):
+        if not all(piece.is_code for piece in pieces) and (fault := support_fault(claims, windows, whole)):
             return fault
         korean = bag_of(spoken).is_korean
         bags = [piece.bag for piece in pieces if piece.bag.is_korean == korean and not piece.is_code]
-        if name := foreign_name(
-            without_amounts(claims), [*(p.bag for p in pieces), self._question_words], is_korean=korean
-        ):
-            return f"{name} does not stand in the evidence it names"
         if len(bags) < len(pieces):  # in another language words cannot be compared, only numbers and names
             return None
-        if korean and len(bags) == len(pieces) and (office := foreign_office(spoken, f"{whole} {around.question}")):
-            return f"{office} does not stand in the evidence it names"
-        if korean and (
-            noun := foreign_noun(without_amounts(claims), [*bags, self._question_words, bag_of(around.context)])
-        ):
-            return f"{noun} does not stand in the evidence it names"
-        if korean and (
-            unknown := foreign_words(without_amounts(claims), [*bags, self._question_words, bag_of(around.context)])
-        ):
-            return f"{unknown} does not stand in the evidence it names"
         words = [word for word in content_words(without_amounts(claims)) if not _PREDICATE.search(word)]
         share = held_share(words, *bags)
         if words and share == 0.0 and not claims.is_empty:  # other words for what the evidence and the question name

@@ -1,4 +1,4 @@
-"""The evidence's own words in place of a sentence that is not certain: the clause or row that speaks of the same thing."""
+"""The evidence's own words in place of a sentence: the clause or the row that speaks of the same thing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from bot.anchor_units import Unit, without_mark
-from bot.claims import claims_of, without_amounts
+from bot.claims import claims_of, squeeze, without_amounts
 from bot.evidence_text import escape_text
 from bot.orders import withhold_orders
 from bot.sanitising import sanitised
@@ -16,9 +16,11 @@ from bot.word_forms import Form, forms_of, unheld
 from bot.wording import word
 
 LONGEST_QUOTE_CHARS = 420
-_LEAST_SCORE = 1.5  # a word and a half of the sentence, an amount counting two
+_LEAST_SCORE = 1.5  # a word and a half of the sentence, an amount counting as much
 _MOST_QUOTES = 2
 _QUESTION_WEIGHT = 0.5
+_NAME_WEIGHT = 1.5
+_AMOUNT_WEIGHT, _ROW_AMOUNT_WEIGHT = 1.5, 0.4  # in a table it may be just the amount that is of another row
 _SPACES = re.compile(r"\s+")
 
 
@@ -66,8 +68,9 @@ def _nearest(clause: str, units: Sequence[Unit], question: str) -> Unit | None:
     for unit in units:
         held = _held(forms, unit)
         amounts = sum(unit.holds_amount(quantity) for quantity in claims.quantities)
-        score = held + 2 * amounts
-        if score < _LEAST_SCORE or withhold_orders(unit.sentence) != unit.sentence:
+        score = held + (_ROW_AMOUNT_WEIGHT if unit.is_row else _AMOUNT_WEIGHT) * amounts
+        score += _NAME_WEIGHT * sum(squeeze(name) in squeeze(unit.sentence) for name in claims.names)
+        if not unit.sentence or score < _LEAST_SCORE or withhold_orders(unit.sentence) != unit.sentence:
             continue
         score += _QUESTION_WEIGHT * _held(asked, unit)
         if score > highest:
@@ -77,12 +80,12 @@ def _nearest(clause: str, units: Sequence[Unit], question: str) -> Unit | None:
 
 def _held(forms: Sequence[Form], unit: Unit) -> float:
     own = len(forms) - len(unheld(forms, unit.own))
-    either = len(forms) - len(unheld(forms, unit.own, unit.shared))
-    return own + 0.5 * (either - own)
+    either = sum(unit.holds(form) or unit.holds_translation(form) for form in forms)
+    return own + 0.5 * max(0, either - own)
 
 
 def _as_text(sentence: str, addresses: Container[str]) -> str:
-    """The sentence on one line, without what could call somebody or lead elsewhere; a very long one is cut at a word."""
+    """The sentence on one line, without what could call somebody or lead elsewhere; very long ones are cut."""
     text = _SPACES.sub(" ", sanitised(without_mark(sentence), addresses)).strip()
     if len(text) > LONGEST_QUOTE_CHARS:
         text = text[:LONGEST_QUOTE_CHARS].rsplit(" ", 1)[0] + " …"

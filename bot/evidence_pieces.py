@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from bot.anchor_units import Unit, units_of
 from bot.claims import Claims, claims_of, squeeze
 from bot.clause_windows import Window, windows_of
 from bot.content_words import WordBag, bag_of, content_words
@@ -15,18 +16,29 @@ from bot.evidence_tables import EvidenceTable, tables_of
 from bot.excerpt import is_row
 from bot.labels import Label
 from bot.polarity import Clause, clauses_of
-from bot.anchor_units import Unit, units_of
 from bot.quantities import Quantity, plain
 from bot.row_binding import ABSENT, Surroundings, number_fault, text_fault
 from bot.sanitising import addresses_of
 
 _ASSIGNED = re.compile(
-    r"(?<![\w/.-])([A-Za-z_]\w*)\s*(?::\s*\w+\s*)?(?:=|:\s|\?\?)\s*(\d[\d_]*(?:\.\d+)?)(?![\d.]\d)(?=[A-Za-z]{0,2}\b)"
+    r"(?<![\w/.-])([A-Za-z_]\w*)[ \t]*(?::[ \t]*\w+[ \t]*)?(?:=|:[ \t]|"
+    r"\?\?)[ \t]*(\d[\d_]*(?:\.\d+)?)(?![\d.]\d)(?=[A-Za-z]{0,2}\b)"
 )
 _OPEN_REST = re.compile(
     r"\b(?:anything|everything|amounts?|those|all) (?:above|over|below|under)\b|그 (?:이상|이하|초과|미만)"
 )
 _BESIDE_CHARS = 8
+_UNITS_OF_NAMES = tuple(
+    (re.compile(ending, re.IGNORECASE), unit)
+    for ending, unit in (
+        (r"(?:_ms|Ms|millis|milliseconds)$", "밀리초"),
+        (r"(?<!mill)(?:_s|_secs?|_?seconds)$", "초"),
+        (r"(?:_mins?|_?minutes)$", "분"),
+        (r"_?hours$", "시간"),
+        (r"_?days$", "일"),
+    )
+)
+_TIME_UNITS = frozenset(unit for _, unit in _UNITS_OF_NAMES)
 _OLD_WORDING = re.compile(r"(\d{4}\. ?\d{1,2}\. ?\d{1,2}\.) 개정 전의 옛 규정")  # as bot.prompting writes it
 _HEAD_CHARS = 300
 _SEGMENT = re.compile(r"\n+|[;。]\s*|(?<=[^\d])[.]\s+|,\s+|(?<=[가-힣](?:며|고))\s+|\s(?=and\s)")
@@ -146,6 +158,8 @@ class EvidencePiece:
 
     def _assignment_fault(self, quantity: Quantity, claims: Claims) -> str | None:
         """What is wrong when the number belongs to another constant than the one that the claim names beside it."""
+        if name := self._other_unit(quantity):
+            return f"{name} is in another unit in the evidence"
         around = _words_around(quantity, claims, claims.spoken)
         others = [q for q in claims.quantities if q is not quantity]
         named = {
@@ -159,6 +173,14 @@ class EvidencePiece:
         if not any(quantity.value in values for values in self._assigned.values()):
             return None
         return f"{min(named)} has another value in the evidence"
+
+    def _other_unit(self, quantity: Quantity) -> str | None:
+        """The constant that holds the number, when its name says another unit: 250 of BASE_DELAY_MS are no seconds."""
+        holding = [name for name, values in self._assigned.items() if quantity.value in values]
+        units = {name: unit for name in holding for ending, unit in _UNITS_OF_NAMES if ending.search(name)}
+        if quantity.unit not in _TIME_UNITS or not holding or len(units) < len(holding):
+            return None
+        return None if quantity.unit in units.values() else min(units)
 
     def _parallel_fault(self, quantity: Quantity, claims: Claims, holding: Sequence[_Segment]) -> str | None:
         """What is wrong when the words of the claim stand beside another amount of the same kind in a parallel clause:

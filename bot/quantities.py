@@ -172,9 +172,14 @@ class Quantity:
         return self.bound in _STRICT and other.bound in _STRICT and self.bound != other.bound
 
 
+_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_ENGLISH_SCALE = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s(thousand|million|billion)\b", re.IGNORECASE)
+
+
 def plain(text: str) -> str:
     """NFKC with "①" as "제1항" and plain dashes and spaces: the text in which places are counted."""
     named = re.sub("[①-⑳]", lambda match: f" 제{_CIRCLED[match[0]]}항 ", text)
+    named = _ENGLISH_SCALE.sub(lambda m: f"{Decimal(m[1].replace(',', '')) * _SCALES[m[2].lower()]:f}", named)
     return unicodedata.normalize("NFKC", named.replace("₩", "KRW ").replace("￦", "KRW ")).replace("\u2060", "")
 
 

@@ -1,5 +1,5 @@
-"""English words of rules and their Korean ones, for telling whether a sentence in one language says what evidence in the
-other does. A word of which the table does not know is not compared; the search has its own, wider lists."""
+"""English words of rules and their Korean ones, for telling whether a sentence says what evidence in the other language
+does. A word of which the table does not know is not compared; the search has its own, wider lists."""
 
 from __future__ import annotations
 

@@ -18,14 +18,14 @@ SETS = [
     ("model_outputs.tsv", "model_evidence.md"),
     ("model_outputs_other_style.tsv", "model_evidence.md"),
     ("model_outputs_third.tsv", "model_evidence.md"),
-    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 6)),
+    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 7)),
 ]
 OUTPUTS = [(output, evidence) for table, evidence in SETS for output in read_outputs(table)]
 BAD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "bad"]
 GOOD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "good"]
-MOST_MISSED = 0.03  # of the bad ones: those marked "missed" get through and are still to be mended
+MOST_MISSED = 0.02  # of the bad ones: those marked "missed" get through and are still to be mended
 MOST_REFUSED = 0.03  # of the good ones
-LEAST_WHOLE = 0.75  # of the good ones, in the model's own words
+LEAST_WHOLE = 0.7  # of the good ones, in the model's own words
 
 
 def allowed(output: Output) -> str:
