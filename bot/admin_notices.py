@@ -15,9 +15,8 @@ import structlog
 
 from bot.errors import BotError, PlatformError
 from bot.ports import ChatPlatform
-from bot.readiness import Part
 from bot.store import Store, moment, timestamp
-from bot.types import Language
+from bot.types import Language, Part
 from knowledge.errors import KnowledgeError
 from knowledge.masking import mask
 

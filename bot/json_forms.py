@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.answering import Outcome
-from bot.types import Citation, Job
+from bot.types import Citation, Job, Part
 from knowledge.types import (
     Building,
     Caller,
@@ -22,7 +22,6 @@ from knowledge.types import (
 )
 
 if TYPE_CHECKING:
-    from bot.readiness import Part
     from knowledge.api import CalibrationOutcome
 
 TIMES = ("total", "embed", "dense", "keyword", "rerank")

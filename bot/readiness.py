@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -21,13 +21,12 @@ from bot.data_folder import DataFolder
 from bot.errors import BotError, DataFolderBusy
 from bot.settings import Settings
 from bot.settings_sources import SourceSettings
+from bot.types import Part, PartKind
 from knowledge.api import check_source
 from knowledge.errors import KnowledgeError
 from knowledge.types import ToolStatus
 
 PlatformStates = Callable[[], Awaitable[Sequence[ToolStatus]]]
-
-PartKind = Literal["tool", "platform"]
 
 HEALTH_TTL_S = 10.0
 WATCH_S = 30.0
@@ -44,17 +43,6 @@ class Check:
     ok: bool
     detail: str
     remedy: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """The state of one part, and since when it has it."""
-
-    name: str
-    kind: PartKind
-    state: str
-    detail: str
-    since: datetime
 
 
 class ChecksTools(Protocol):

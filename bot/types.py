@@ -219,3 +219,17 @@ class Job:
     duration_s: float | None = None
     counts: Mapping[str, int] | None = None
     reason: str | None = None
+
+
+PartKind = Literal["tool", "platform"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The state of one part of a running bot, and since when it has it."""
+
+    name: str
+    kind: PartKind
+    state: str
+    detail: str
+    since: datetime

@@ -14,6 +14,7 @@ from bot.platform_runner import PlatformRunner
 from bot.readiness import Part, Readiness
 from bot.settings import load_settings
 from bot.store import Store
+from bot.types import Part
 from knowledge.types import ToolStatus
 from tests.fakes.chat_platform import FakePlatform
 from tests.unit.bot.times import Clock, counting_ids
