@@ -11,7 +11,7 @@ from bot.admin_notices import AdminNotices, NoticeStore, grace_of
 from bot.compose_admins import build_admin_notices
 from bot.errors import AuthError, Unreachable
 from bot.platform_runner import PlatformRunner
-from bot.readiness import Part, Readiness
+from bot.readiness import Readiness
 from bot.settings import load_settings
 from bot.store import Store
 from bot.types import Part
