@@ -16,17 +16,17 @@ from tests.unit.bot.model_outputs import read_evidence, read_outputs
 
 
 def main() -> None:
-    """Prints how long preparing the evidence and checking a sentence take."""
+    """Prints what preparing the evidence and checking a sentence take of the processor."""
     evidence = read_evidence()
-    started = time.perf_counter()
+    started = time.process_time()
     index = EvidenceIndex(evidence, "팀장의 서울 숙박비는?", language="ko", instructions="x" * 3000)
-    prepared_ms = (time.perf_counter() - started) * 1000
+    prepared_ms = (time.process_time() - started) * 1000
     sentences = [s for o in read_outputs("model_outputs.tsv") for s in split_sentences(o.output) if s.strip()]
     took_ms = []
     for sentence in sentences:
-        started = time.perf_counter()
+        started = time.process_time()
         index.check(sentence)
-        took_ms.append((time.perf_counter() - started) * 1000)
+        took_ms.append((time.process_time() - started) * 1000)
     figures = {
         "prepare_ms": prepared_ms,
         "check_mean_ms": statistics.mean(took_ms),

@@ -15,6 +15,7 @@ import httpx
 
 from bot.errors import ModelError, ModelNotInstalled, ModelReplyCut, ModelTimeout, ModelUnavailable
 from bot.llm.ollama_failures import TRANSLATED, Caller, translate
+from bot.llm.openai_events import Ending, events_of, refused_field, text_of, without_field
 from bot.llm.prompt_fit import prompt_cut, refuse_hopeless
 from bot.llm.queue import ModelQueue
 from bot.llm.thinking import ThoughtFilter
@@ -26,6 +27,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _CONNECT_TIMEOUT_S = 10.0
 _CHECK_TIMEOUT_S = 5.0
 _MOST_ERROR_CHARS = 300
+_BAD_REQUEST = frozenset({400, 422})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +40,6 @@ class OpenAIOptions:
     first_token_timeout_s: float = 60.0
     total_timeout_s: float = 300.0
     api_key: str | None = None
-
-
-@dataclass(slots=True)
-class _Ending:
-    reason: str | None = None
-    prompt_tokens: int = 0
 
 
 class OpenAIChat:
@@ -64,6 +60,7 @@ class OpenAIChat:
         self._caller = Caller(model=model, url=url, server="the model server")
         self._queue = queue or ModelQueue(2)
         self._client: httpx.AsyncClient | None = None
+        self._unknown: set[str] = set()  # optional fields that this server has refused
 
     async def stream(self, turns: Sequence[ChatTurn], *, waiting: Waiting | None = None) -> AsyncGenerator[str]:
         """Pieces of the reply as they come, without the model's thoughts. Close it when you stop early (`aclosing`).
@@ -73,7 +70,7 @@ class OpenAIChat:
         """
         refuse_hopeless(turns, model=self.name, num_ctx=self.options.num_ctx)
         async with self._queue.slot(waiting):
-            thoughts, ending = ThoughtFilter(), _Ending()
+            thoughts, ending = ThoughtFilter(), Ending()
             async with aclosing(self._pieces(turns, None, ending)) as pieces:
                 async for piece in pieces:
                     if shown := thoughts.feed(piece):
@@ -86,7 +83,7 @@ class OpenAIChat:
         """The whole reply, streamed underneath so that both timeouts hold. Raises what `stream` raises."""
         refuse_hopeless(turns, model=self.name, num_ctx=self.options.num_ctx)
         async with self._queue.slot():
-            thoughts, ending = ThoughtFilter(), _Ending()
+            thoughts, ending = ThoughtFilter(), Ending()
             async with aclosing(self._pieces(turns, schema, ending)) as pieces:
                 text = "".join([thoughts.feed(piece) async for piece in pieces])
             self._check_ending(ending)
@@ -119,13 +116,13 @@ class OpenAIChat:
             await client.aclose()
 
     async def _pieces(
-        self, turns: Sequence[ChatTurn], schema: Mapping[str, Any] | None, ending: _Ending
+        self, turns: Sequence[ChatTurn], schema: Mapping[str, Any] | None, ending: Ending
     ) -> AsyncGenerator[str]:
         """The pieces of one answer, each awaited within the time that is left."""
         ends_at_s = self._now_s() + self.options.total_timeout_s
         allowed_s = min(self.options.first_token_timeout_s, self.options.total_timeout_s)
         try:
-            async with aclosing(self._events(turns, schema)) as events:
+            async with aclosing(self._events(turns, schema, ending)) as events:
                 while (event := await asyncio.wait_for(anext(events, None), allowed_s)) is not None:
                     piece = _read_event(event, ending, self._caller)
                     allowed_s = max(ends_at_s - self._now_s(), 0.0)
@@ -141,23 +138,22 @@ class OpenAIChat:
             raise translate(error, self._caller) from error
 
     async def _events(
-        self, turns: Sequence[ChatTurn], schema: Mapping[str, Any] | None
+        self, turns: Sequence[ChatTurn], schema: Mapping[str, Any] | None, ending: Ending
     ) -> AsyncGenerator[dict[str, Any]]:
-        """The JSON objects of the event stream, up to [DONE]."""
-        async with self._connected().stream(
-            "POST", self._address("chat/completions"), json=self._body(turns, schema)
-        ) as answer:
-            if answer.status_code >= 400:
-                raise self._refused(answer.status_code, (await answer.aread()).decode("utf-8", "replace"))
-            async for line in answer.aiter_lines():
-                if not line.startswith("data:"):
-                    continue
-                data = line.removeprefix("data:").strip()
-                if data == "[DONE]":
+        """The JSON objects of the answer. A field that the server does not know is left out from then on."""
+        while True:
+            body = self._body(turns, schema)
+            async with self._connected().stream("POST", self._address("chat/completions"), json=body) as answer:
+                if answer.status_code < 400:
+                    async with aclosing(events_of(answer.aiter_lines(), ending)) as events:
+                        async for event in events:
+                            yield event
                     return
-                event = json.loads(data)
-                if isinstance(event, dict):
-                    yield event
+                words = (await answer.aread()).decode("utf-8", "replace")
+                name = refused_field(body, words) if answer.status_code in _BAD_REQUEST else None
+                if name is None:
+                    raise self._refused(answer.status_code, words)
+                self._unknown.add(name)
 
     def _body(self, turns: Sequence[ChatTurn], schema: Mapping[str, Any] | None) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -173,18 +169,22 @@ class OpenAIChat:
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)},
             }
+        for name in self._unknown & body.keys():
+            body = without_field(body, name)
         return body
 
     def _address(self, path: str) -> str:
         base = self._caller.url.rstrip("/")
         return f"{base}/{path}" if urlsplit(base).path.strip("/") else f"{base}/v1/{path}"
 
-    def _check_ending(self, ending: _Ending) -> None:
+    def _check_ending(self, ending: Ending) -> None:
         if ending.reason is None:
             raise ModelUnavailable(f"{self.name} at {self._caller.url} broke off in the middle of a reply")
         if ending.prompt_tokens >= self.options.num_ctx:
             raise prompt_cut(f"{ending.prompt_tokens} tokens", model=self.name, num_ctx=self.options.num_ctx)
-        if ending.reason == "length":
+        if ending.is_withheld:
+            raise ModelUnavailable(f"The server's own filter broke off the reply of {self.name}: use another model")
+        if ending.is_at_limit:
             raise ModelReplyCut(
                 f"The reply of {self.name} reached its limit ({self.options.max_reply_tokens} tokens, or the end of "
                 f"its window) and ends in the middle: raise the limit"
@@ -225,20 +225,12 @@ class OpenAIChat:
         return asyncio.get_running_loop().time()
 
 
-def _read_event(event: Mapping[str, Any], ending: _Ending, caller: Caller) -> str:
+def _read_event(event: Mapping[str, Any], ending: Ending, caller: Caller) -> str:
     """The text of one event; how the reply ended and what the prompt measured go into `ending`."""
     if event.get("error"):
         words = _reason_of(json.dumps(event))
         raise ModelUnavailable(f"{caller.model} at {caller.url} failed in the middle of a reply: {words}")
-    usage = event.get("usage")
-    if isinstance(usage, dict):
-        ending.prompt_tokens = int(usage.get("prompt_tokens") or 0)
-    choices = event.get("choices") or []
-    if not choices:
-        return ""
-    ending.reason = choices[0].get("finish_reason") or ending.reason
-    content = (choices[0].get("delta") or {}).get("content")
-    return content if isinstance(content, str) else ""
+    return text_of(event, ending)
 
 
 def _reason_of(text: str) -> str:

@@ -29,6 +29,8 @@ class OpenAIEmulator:
     received: list[Received] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
     api_key: str | None = None
+    refuses: dict[str, str] = field(default_factory=dict)  # field of a request -> the words of the refusal
+    raw: deque[tuple[str, str]] = field(default_factory=deque)  # media type and body of whole answers
     port: int = 0
 
     def __enter__(self) -> OpenAIEmulator:
@@ -88,6 +90,13 @@ class _Handler(BaseHTTPRequestHandler):
                 self._cut()
             else:
                 self._answer(failure.status, {"error": {"message": failure.error}})
+            return
+        if refusal := next((w for name, w in self.server_of_tests.refuses.items() if name in body), None):
+            self._answer(400, {"error": {"message": refusal, "type": "invalid_request_error"}})
+            return
+        if self.server_of_tests.raw:
+            media_type, text = self.server_of_tests.raw.popleft()
+            self._give(200, media_type, text.encode())
             return
         if body["model"] not in self.server_of_tests.models:
             words = f"The model `{body['model']}` does not exist"
@@ -153,9 +162,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def _answer(self, status: int, body: Json) -> None:
-        data = json.dumps(body).encode()
+        self._give(status, "application/json", json.dumps(body).encode())
+
+    def _give(self, status: int, media_type: str, data: bytes) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", media_type)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
