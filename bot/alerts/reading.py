@@ -223,17 +223,27 @@ def _masked(value: Any, key: str = "", depth: int = 0) -> Any:
 
 def _plain(text: str) -> str:
     """`text` without escapes; what they hid is masked and cleaned as well."""
-    plain = unescaped(text)
-    return text if plain == text else mask(_clean(plain))
+    return mask(_clean(unescaped(text)))
+
+
+def _sealed(told: Told) -> Told:
+    """An alert whose texts hide nothing: a system may have packed JSON into a text of JSON."""
+    text = _plain(told.text)
+    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    return replace(
+        told,
+        title=_plain(told.title) or first,
+        message=_plain(told.message) or first,
+        text=text,
+        labels=_masked(told.labels),
+    )
 
 
 def _alert(
     told: Told, services: Services, posted_at: datetime, *, raw: str | None = None, fallback: Service | None = None
 ) -> Alert:
-    plain = _plain(told.text)
-    first = next((line.strip() for line in plain.split("\n") if line.strip()), "")
-    told = replace(told, title=_plain(told.title) or first, message=_plain(told.message) or first)
-    traces = tuple(_owned(trace, told.own_files) for trace in _traces(plain))
+    told = _sealed(told)
+    traces = tuple(_owned(trace, told.own_files) for trace in _traces(told.text))
     main = main_trace(traces)
     error_class = _error_class(told.error_class, main) or None
     message = told.message
@@ -264,7 +274,7 @@ def _alert(
         fingerprint=key,
         sequence=sequence,
         is_truncated=main.is_truncated if main else False,
-        raw=plain if raw is None else raw,
+        raw=told.text if raw is None else raw,
         posted_at=posted_at,
         labels=told.labels,
         revision=told.revision or _label(told.labels, _REVISION_LABELS) or None,
