@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import Any, Protocol
 
 from bot.audit import AuditLog
 from bot.control import Report
+from bot.store import Store, timestamp
 from knowledge.types import Scope
 from knowledge.types_cases import ErrorCase
 
@@ -29,9 +31,11 @@ class CaseMemory(Protocol):
 class CaseOperations:
     """`methods` are what it can be asked for by name; the caller may see everything."""
 
-    def __init__(self, memory: CaseMemory, audit: AuditLog) -> None:
+    def __init__(self, memory: CaseMemory, audit: AuditLog, forgotten: Callable[[str], None]) -> None:
+        """`forgotten` is told the origin of every case that is forgotten, and keeps it durably."""
         self._memory = memory
         self._audit = audit
+        self._forgotten = forgotten
         self.methods: Mapping[str, Callable[[Mapping[str, Any], Report], Awaitable[dict[str, Any]]]] = {
             "cases": self._list,
             "show_case": self._show,
@@ -55,8 +59,16 @@ class CaseOperations:
 
     async def _forget(self, params: Mapping[str, Any], report: Report) -> dict[str, Any]:
         case = await asyncio.to_thread(self._memory.forget, int(params["number"]), scope=Scope.everything())
+        await asyncio.to_thread(self._forgotten, case.origin)
         await asyncio.to_thread(self._audit.record, "cli", "case forgotten", forgotten_detail(case))
         return {"case": case_form(case)}
+
+
+def note_forgotten(store: Store, clock: Callable[[], datetime], origin: str) -> None:
+    """Keeps in bot.sqlite3 that a case was forgotten: a restored memory that holds it must forget it again."""
+    with store.transaction() as connection:
+        now = timestamp(clock())
+        connection.execute("INSERT OR REPLACE INTO alert_forgotten VALUES (?, ?, ?)", (origin, now, now))
 
 
 def forgotten_detail(case: ErrorCase) -> str:

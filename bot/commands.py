@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol
 
 from bot.audit import AuditLog
-from bot.case_operations import CaseMemory
+from bot.case_operations import CaseMemory, note_forgotten
 from bot.channels import ChannelPolicy, Channels
 from bot.commands_cases import carry_out_cases
 from bot.commands_parsing import Parsed, parse_cancel, parse_command, parse_reindex, parse_vote
@@ -249,7 +250,11 @@ class Commands:
             await self._tell(given, given.say("admins_only", who=actor_of(given.command)))
             return "not allowed", None
         outcome, said = await carry_out_cases(
-            given.parsed.rest, self.library.memory, scope=given.policy.scope, say=given.say
+            given.parsed.rest,
+            self.library.memory,
+            scope=given.policy.scope,
+            say=given.say,
+            forgotten=partial(note_forgotten, self.store, self.clock),
         )
         await self._tell(given, said)
         return outcome, None

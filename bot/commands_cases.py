@@ -18,8 +18,10 @@ LISTED = 20
 Say = Callable[..., str]
 
 
-async def carry_out_cases(rest: str, memory: CaseMemory, *, scope: Scope, say: Say) -> tuple[str, str]:
-    """(the name of the outcome, what is said). A case that the channel may not see is one that does not exist."""
+async def carry_out_cases(
+    rest: str, memory: CaseMemory, *, scope: Scope, say: Say, forgotten: Callable[[str], None]
+) -> tuple[str, str]:
+    """(the name of the outcome, what is said). `forgotten` keeps the origin of a case that is forgotten. A case that the channel may not see is one that does not exist."""
     action, number, service = parse_cases(rest)
     if action == "unknown" or (number is None and action != "list"):
         return "unknown action", say("cases_what")
@@ -29,6 +31,7 @@ async def carry_out_cases(rest: str, memory: CaseMemory, *, scope: Scope, say: S
     try:
         if action == "forget":
             case = await asyncio.to_thread(memory.forget, number, scope=scope)
+            await asyncio.to_thread(forgotten, case.origin)
             return f"forgot {forgotten_detail(case)}", say("case_forgotten", n=case.number, what=_what(case))
         case = await asyncio.to_thread(memory.show, number, scope=scope)
     except NotFound:

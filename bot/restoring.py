@@ -45,6 +45,8 @@ def bring_back(store: Store, backup: Path, now: datetime, *, clock: Callable[[],
             elif table not in kept:
                 _add_missing(connection, table, number=_NUMBERED.get(table))
         _erase_again(connection)
+        for table in ("alert_verdicts", "alert_forgotten"):  # the memory of the backup may not know of them
+            connection.execute(f"UPDATE main.{table} SET applied_at = NULL")
         connection.execute(
             "INSERT OR REPLACE INTO platform_state VALUES (?, ?, ?, ?)",
             (STATE_PLATFORM, RESTORED_AT, timestamp(now), timestamp(now)),

@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.answering import Answering
 from bot.audit import AuditLog
-from bot.case_operations import CaseOperations
+from bot.case_operations import CaseOperations, note_forgotten
 from bot.compose_models import build_models
 from bot.control import Report
 from bot.errors import ConfigError
@@ -177,7 +177,8 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
     return Services(
         settings=settings, store=store, knowledge=knowledge, persona=persona, models=models, answering=answering,
         links=links, query_log=query_log, operations=operations, queue=queue, journal=journal,
-        maintenance=maintenance, cases=CaseOperations(knowledge.memory, AuditLog(store, clock=utc_now)),
+        maintenance=maintenance,
+        cases=CaseOperations(knowledge.memory, AuditLog(store, clock=utc_now), partial(note_forgotten, store, utc_now)),
         readiness=readiness,
     )  # fmt: skip
 

@@ -14,8 +14,8 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from datetime import datetime
+from itertools import combinations
 
 from knowledge.analysis import analyze
 from knowledge.catalog import Catalog
@@ -111,15 +111,23 @@ class ErrorMemory:
     def forget(self, number: int, *, scope: Scope) -> ErrorCase:
         """The case that was forgotten: its text is gone, and its cause is not learnt again. Raises NotFound."""
         case = self.show(number, scope=scope)
+        self.forget_origin(case.origin)
+        return case
+
+    def forget_origin(self, origin: str) -> bool:
+        """Whether a case was learnt from `origin`; it is forgotten as by `forget`."""
         with self._catalog.transaction() as connection:
-            row = connection.execute("SELECT * FROM error_cases WHERE number = ?", (number,)).fetchone()
-            deny(connection, row, self._clock().isoformat())
+            row = connection.execute("SELECT * FROM error_cases WHERE origin = ?", (origin,)).fetchone()
+            if row is None:
+                return False
+            if row["cause"]:  # else it was forgotten before
+                deny(connection, row, self._clock().isoformat())
             connection.execute(
                 "UPDATE error_cases SET message = '', summary = '', cause = '', fix = '', cited = '[]', url = NULL"
                 " WHERE number = ?",
-                (number,),
+                (row["number"],),
             )
-        return case
+        return True
 
     # --- looking --------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Causes that people called wrong or replaced: whether a cause that is found again is one of them, in other words too."""
+"""Causes that people called wrong or replaced: whether one that is found again is among them, in other words too."""
 
 from __future__ import annotations
 

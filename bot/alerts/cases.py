@@ -53,6 +53,9 @@ class CaseKeeper:
                 for number, case in await self._store.in_thread(self._verdicts.cases_to_remember):
                     await asyncio.to_thread(self._library.memory.remember, case)
                     await self._store.in_thread(self._verdicts.remembered, number)
+                for origin in await self._store.in_thread(self._verdicts.to_forget):
+                    await asyncio.to_thread(self._library.memory.forget_origin, origin)
+                    await self._store.in_thread(self._verdicts.forgotten, origin)
                 for verdict, fault in await self._store.in_thread(self._verdicts.open):
                     platform = platforms.get(fault.thread.platform)
                     url = platform.permalink(fault.thread, fault.post_id) if platform and fault.post_id else None

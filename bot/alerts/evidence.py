@@ -37,6 +37,8 @@ class Memory(Protocol):
 
     def take_out(self, origin: str) -> bool: ...
 
+    def forget_origin(self, origin: str) -> bool: ...
+
 
 class Places(Protocol):
     """What analyses need of knowledge.lookup_code.CodeLookup."""

@@ -73,6 +73,18 @@ class VerdictStore:
                 "UPDATE alert_verdicts SET applied_at = ? WHERE number = ?", (timestamp(self._clock()), verdict.number)
             )
 
+    def forgotten(self, origin: str) -> None:
+        """Records that the memory has forgotten the case again."""
+        with self._store.transaction() as connection:
+            connection.execute(
+                "UPDATE alert_forgotten SET applied_at = ? WHERE origin = ?", (timestamp(self._clock()), origin)
+            )
+
+    def to_forget(self) -> list[str]:
+        """Origins of forgotten cases that a restored memory may hold again."""
+        rows = self._store.query("SELECT origin FROM alert_forgotten WHERE applied_at IS NULL LIMIT 1000")
+        return [str(row["origin"]) for row in rows]
+
     def cases_to_remember(self) -> list[tuple[int, NewCase]]:
         """(number of the fault, case) of analyses that are posted and not remembered yet."""
         rows = self._store.query(

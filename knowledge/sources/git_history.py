@@ -95,7 +95,8 @@ def log_of_lines(
 ) -> tuple[LineChange, ...]:
     """Commits that changed these lines, newest first, at most `limit` (50), followed back from `revision`.
 
-    `since` leaves out what is older, `before` what that commit holds already. The permalink of an entry shows the commit's state of the file. Raises NotFound
+    `since` leaves out what is older, `before` what that commit holds already. The permalink of an entry shows the
+    commit's state of the file. Raises NotFound
     when the file or the commit is unknown, ToolDown when git takes longer than 15 s.
     """
     repository, path = source.history_place(uri)

@@ -55,7 +55,7 @@ def test_a_change_of_a_masked_line_is_refused_and_one_nearby_keeps_away_from_it(
     with pytest.raises(DoesNotApply, match="masked"):
         apply_diff(masked, "@@ -1 +1 @@\n-key = [masked:api-key]\n+key = None", path="x.py")
     with pytest.raises(DoesNotApply, match="masked"):
-        proved_diff(masked[:1] + ["a"], "@@ -2 +2 @@\n-a\n+A", path="x.py")
+        proved_diff([*masked[:1], "a"], "@@ -2 +2 @@\n-a\n+A", path="x.py")
     shown = proved_diff(masked, "@@ -4 +4 @@\n-b\n+B", path="x.py")
     assert "masked" not in shown
     assert "+B" in shown

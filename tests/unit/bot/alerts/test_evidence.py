@@ -212,7 +212,7 @@ async def test_a_model_may_ask_for_callers_blame_and_definitions_and_sees_them(w
     assert "wrote the failing line" not in third
     assert "park: counts from two" in third
     assert "Likely cause" in reply.markdown
-    assert last.count("<evidence id=") == len(set(part.partition('"')[0] for part in last.split('<evidence id="')[1:]))
+    assert last.count("<evidence id=") == len({part.partition('"')[0] for part in last.split('<evidence id="')[1:]})
 
 
 async def test_a_model_that_goes_on_asking_is_cut_off(world):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+from functools import partial
 
 import pytest
 
 from bot.alerts.services import Service
+from bot.audit import AuditLog
+from bot.case_operations import CaseOperations, note_forgotten
 from bot.channels import ChannelPolicy, Channels
 from bot.maintenance import Maintenance
 from bot.settings_operations import RetentionSettings
@@ -28,6 +31,11 @@ SECRET = "AKIAQX7ZJ2N4RTW8MPL5"
 
 async def _ignore(delivery):
     return None
+
+
+def git(folder, *command: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run(["git", *identity, *command], cwd=folder, check=True)
 
 
 async def post(world, channel="general") -> ThreadRef:
@@ -54,6 +62,13 @@ def recalled(world, *, service="pay", fingerprint="?", error_class="PaymentDecli
     return world.knowledge.memory.recall(
         service=service, error_class=error_class, fingerprint=fingerprint, text="card declined", scope=scope
     )
+
+
+def maintenance_of(world) -> Maintenance:
+    return Maintenance(
+        store=world.store, knowledge=world.knowledge, data_dir=world.folder / "data",
+        retention=RetentionSettings(), clock=world.clock,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -179,10 +194,7 @@ async def test_restarts_new_indexes_and_another_embedder_lose_no_case(tmp_path):
 
 
 async def test_backup_and_restore_keep_cases_and_what_was_called_wrong(world):
-    maintenance = Maintenance(
-        store=world.store, knowledge=world.knowledge, data_dir=world.folder / "data",
-        retention=RetentionSettings(), clock=world.clock,
-    )  # fmt: skip
+    maintenance = maintenance_of(world)
     await learn_a_case(world)
     await take(world, "b1", alert(world, symbol="refund"), model=concluding(OTHER))
     await call_wrong(world, "b1")
@@ -194,6 +206,30 @@ async def test_backup_and_restore_keep_cases_and_what_was_called_wrong(world):
     world.clock.advance(25 * 3600)
     await take(world, "b2", alert(world, symbol="refund"), model=concluding(OTHER))
     assert [case.cause for case in cases(world)] == [CAUSE]
+
+
+@pytest.mark.parametrize("how", ["wrong", "corrected", "forgotten"])
+async def test_a_backup_from_before_brings_no_rejected_case_back(world, how):
+    maintenance = maintenance_of(world)
+    case = await learn_a_case(world)
+    file = world.folder / "backup.tar"
+    await maintenance.methods["backup"]({"file": str(file)}, lambda step: None)
+    desk = build(world)
+    (fault,) = desk._faults.in_thread(world.platform.posts[0].reply.thread)
+    if how == "forgotten":
+        memory, audit = world.knowledge.memory, AuditLog(world.store, clock=world.clock)
+        operations = CaseOperations(memory, audit, partial(note_forgotten, world.store, world.clock))
+        await operations.methods["forget_case"]({"number": case.number}, lambda step: None)
+    else:
+        kind = "wrong" if how == "wrong" else "correction"
+        desk._keeper._verdicts.save(fault, kind, author_id="fake:kim", key="k1", cause="an expired certificate")
+    await desk.learn({"fake": world.platform})
+    posts = len(world.platform.posts)
+    await maintenance.methods["restore"]({"file": str(file)}, lambda step: None)
+    assert [one.cause for one in cases(world)] == [CAUSE]
+    await build(world).learn({"fake": world.platform})
+    assert [one.cause for one in cases(world)] == (["an expired certificate"] if how == "corrected" else [])
+    assert len(world.platform.posts) == posts  # nobody is told twice
 
 
 async def test_a_case_of_an_analysis_that_a_kill_cut_off_is_remembered_and_no_model_is_asked_again(world):
@@ -212,15 +248,14 @@ async def test_a_case_of_an_analysis_that_a_kill_cut_off_is_remembered_and_no_mo
 async def test_a_case_is_stale_from_the_moment_its_code_changed_and_not_because_it_moved(world):
     await learn_a_case(world)
     shop = world.folder / "shop"
-    commit = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "-am", "x"]
     (shop / "src").mkdir()
-    subprocess.run(["git", "mv", "payments.py", "src/pay.py"], cwd=shop, check=True)
-    subprocess.run(commit, cwd=shop, check=True)
+    git(shop, "mv", "payments.py", "src/pay.py")
+    git(shop, "commit", "-q", "-am", "moved")
     world.knowledge.sync()
     assert [case.is_stale for case in cases(world)] == [False]
     file = shop / "src" / "pay.py"
     file.write_text(file.read_text(encoding="utf-8").replace("attempt + 1", "attempt + 2"), encoding="utf-8")
-    subprocess.run(commit, cwd=shop, check=True)
+    git(shop, "commit", "-q", "-am", "changed")
     world.knowledge.sync()
     assert [case.is_stale for case in cases(world)] == [True]
     await take(world, "b1", alert(world, symbol="refund"))
