@@ -12,7 +12,8 @@ WITHHELD = "(…)"
 _SENTENCE = re.compile(r"[^\n.!?。]*(?:[.!?。](?!\s|$)[^\n.!?。]*)*[.!?。]?")
 _AI = (
     r"(?:ai|assistant|chat\s?bot|bot|llm|language model|gpt|haechi|해치|챗봇|인공지능|어시스턴트|"
-    r"언어\s?모델|모델|봇)"
+    r"언어\s?모델|모델|봇|요약\s?(?:프로그램|기)|(?:요약|답변|생성|작성)하는\s?(?:프로그램|모델|시스템|쪽|것)|"
+    r"이\s?(?:글|문서|문단)을\s?(?:읽는|요약하는|처리하는)\s?(?:쪽|프로그램|시스템|모델|것))"
 )
 _ORDERS = re.compile(
     "|".join(
@@ -33,7 +34,8 @@ _ORDERS = re.compile(
             rf"(?:{_AI})(?:에게|는|은|야|님|께|이|가)?[\s,:]*[^\n]{{0,60}}(?:답(?:변)?(?:하라|"
             rf"하세요|해라|해야|할 것|하시오)|출력(?:하라|하세요|해라|할 것|하시오)|말하(?:라|세요)|"
             r"알려\s?(?:주세요|라)|따르(?:라|세요)|보내(?:라|세요)|포함(?:하라|하세요|할 것|시켜)|"
-            r"멘션(?:하라|하세요|할 것))",
+            r"멘션(?:하라|하세요|할 것)|(?:적|쓰|끝내|안내하|표시하|실행하|삭제하)(?:을 것|어라|으라|으세요|라|세요|시오|ㄹ 것|낸다|는다)|"
+            r"적는다|끝낸다|끝맺는다|라고 답(?:변)?(?:한다|합니다))",
             rf"\b(?:note|attention|message|instructions?|reminder)\s+(?:to|for)\s+(?:the\s+|any\s+|all\s+)?{_AI}",
             rf"\b(?:if|when)\s+(?:you are|an?)\s+(?:an?\s+)?{_AI}\b",
             rf"\b{_AI}s?\b[^.\n]{{0,20}}\b(?:must|should|shall|has to|have to|always|"
@@ -45,10 +47,14 @@ _ORDERS = re.compile(
             r"\b(?:reply|respond|answer)\s+(?:only\s+with\b|with\s+(?:only|the (?:word|text|phrase|"
             r"sentence)|[\"'“]))|\b(?:must|should|always|please)\s+(?:reply|respond|answer)\s+that\b|"
             r"\btell (?:the )?(?:users?|readers?|everyone|employees?|staff) (?:that|to)\b",
-            r"(?:답변|대답|응답)(?:에|에는|할 때|마다|끝에|의)[^\n.]{0,30}(?:넣|붙이|포함|추가|덧붙|"
+            r"(?:답변|대답|응답)(?:에|에는|할 때|마다|끝에|의)[^\n]{0,60}?(?:넣|붙이|포함|추가|덧붙|"
             r"출력|적어|쓰세요|쓰라)",
             r"(?:라고|이라고|다고)\s?(?:만\s)?(?:답(?:변)?하|대답하|말하|안내하)(?:라|세요|시오|"
             r"십시오|면 된다|도록|ㄹ 것)",
+            rf"\b{_AI}\b\W{{0,3}}(?:please\W{{0,2}})?"
+            r"(?:run|execute|call|send|delete|close|reply|answer|add|state|print|say|write)\b",
+            r"\b(?:answer|reply|respond)\s+with\s+(?:the\s)?(?:contents?|output|value|following|json)\b|"
+            r"\bwhen\s+(?:you(?:'re| are)\s)?(?:asked|summari[sz]ing|quoting)\b[^.\n]{0,40}\b(?:answer|reply|say|state|add)\b",
             r"\b(?:end|start|begin|append|prefix|finish)\b[^.\n]{0,20}\b(?:every|each|your|"
             r"all)\b[^.\n]{0,20}\b(?:answer|reply|response|message)",
             r"<\|[\w ]+\|>|\[/?INST\]|<<\s?SYS\s?>>|###\s?(?:system|instruction|human|assistant)|"

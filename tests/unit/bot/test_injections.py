@@ -49,8 +49,8 @@ def attempts() -> list[Attempt]:
 ATTEMPTS = attempts()
 
 
-def scored(number: int, text: str, *, code: bool = False) -> ScoredChunk:
-    uri = "src/payments.py" if code else f"doc{number}.md"
+def scored(number: int, text: str, *, code: bool = False, name: str | None = None) -> ScoredChunk:
+    uri = "src/payments.py" if code else name or f"doc{number}.md"
     locator = Locator(
         source="s", uri=uri, revision="r", start_line=1 if code else None, end_line=9 if code else None, label=None
     )
@@ -65,7 +65,10 @@ def chunks_with(attempt: Attempt) -> list[ScoredChunk]:
     texts = {"document": LEAVE, "code": CODE, "alert": ALERT}
     if attempt.place in texts:
         texts[attempt.place] += f"\n{attempt.text}"
-    return [scored(1, texts["document"]), scored(2, texts["code"], code=True), scored(3, texts["alert"])]
+    if attempt.place == "table":
+        texts["document"] += f"\n\n| 구분 | 값 |\n| --- | --- |\n| 숙박비 | 100,000원 |\n{attempt.text}"
+    name = attempt.text if attempt.place == "file name" else None
+    return [scored(1, texts["document"], name=name), scored(2, texts["code"], code=True), scored(3, texts["alert"])]
 
 
 def thread_with(attempt: Attempt) -> list[Message]:
@@ -155,5 +158,5 @@ async def test_facts_beside_an_order_are_still_answered():
 
 
 def test_there_are_enough_attempts_of_every_kind():
-    assert len(ATTEMPTS) >= 40
-    assert {attempt.place for attempt in ATTEMPTS} == {"document", "code", "history", "alert"}
+    assert len(ATTEMPTS) >= 75
+    assert {attempt.place for attempt in ATTEMPTS} == {"document", "code", "history", "alert", "table", "file name"}
