@@ -37,6 +37,8 @@ def erase_from(connection: sqlite3.Connection, platform: str, person: str) -> di
         f"UPDATE feedback SET question = '', answer = '', comment = '' WHERE delivery_id IN ({_THEIRS})",
         key,
     )  # fmt: skip
+    actor = person if person.startswith(f"{platform}:") else f"{platform}:{person}"
+    connection.execute("UPDATE alert_verdicts SET author_id = '' WHERE author_id = ?", (actor,))  # the cause stays
     if platform == "web":
         counts["posts"] = _erase_posts(connection, person)
     counts["deliveries"] = _count(
