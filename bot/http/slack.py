@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -13,6 +14,9 @@ from bot.http.machine import whole_body
 
 PATHS = ("/slack/events", "/slack/interactivity", "/slack/commands")
 BODY_LIMIT_BYTES = 2 * 1024 * 1024
+
+_TIME = re.compile(r"[0-9]{1,12}")
+_SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
 
 
 class TakesRequests(Protocol):
@@ -26,6 +30,8 @@ def slack_routes(platform: TakesRequests) -> list[Route]:
     """The routes that Slack calls; the three addresses do the same, because a request says itself what it is."""
 
     async def take(request: Request) -> Response:
+        if not _may_be_signed(request.headers):
+            return Response("The request is not signed by Slack.", status_code=401, media_type="text/plain")
         body = await whole_body(request, limit_bytes=BODY_LIMIT_BYTES)
         try:
             text = body.decode("utf-8")
@@ -35,3 +41,9 @@ def slack_routes(platform: TakesRequests) -> list[Route]:
         return Response(answer, status_code=status, headers=dict(headers))
 
     return [Route(path, take, methods=["POST"]) for path in PATHS]
+
+
+def _may_be_signed(headers: Mapping[str, str]) -> bool:
+    """Whether the headers have the form of a signature, which the SDK takes for granted when it checks it."""
+    time, signature = headers.get("x-slack-request-timestamp", ""), headers.get("x-slack-signature", "")
+    return _TIME.fullmatch(time) is not None and _SIGNATURE.fullmatch(signature) is not None

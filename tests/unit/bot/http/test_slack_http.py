@@ -86,8 +86,12 @@ async def test_what_cannot_be_saved_is_not_acknowledged(bench, client):
         lambda body: signed(body, secret="another secret"),
         lambda body: signed(body, at=time.time() - 3600),
         lambda body: signed(body + " "),
+        lambda body: signed(body, at=time.time() + 3600),
+        lambda body: {**signed(body), "X-Slack-Request-Timestamp": "yesterday"},
+        lambda body: {**signed(body), "X-Slack-Request-Timestamp": ""},
+        lambda body: {**signed(body), "X-Slack-Signature": "v0=\u00e9".encode("latin-1")},
     ],
-    ids=["unsigned", "another secret", "an hour old", "another body"],
+    ids=["unsigned", "another secret", "an hour old", "another body", "an hour ahead", "no time", "empty", "no ASCII"],
 )
 async def test_a_request_that_slack_did_not_sign_is_refused(bench, client, headers):
     body = json.dumps(event_callback(EVENT, 1))
@@ -151,8 +155,10 @@ async def test_before_anybody_listens_slack_is_told_to_come_again(server):
 
 
 async def test_bodies_that_are_no_text_or_too_long_are_refused(client):
-    assert (await client.post("/slack/events", content=b"\xff\xfe")).status_code == 400
-    assert (await client.post("/slack/events", content=b"x" * (2 * 1024 * 1024 + 1))).status_code == 413
+    formed = signed("another body")
+    assert (await client.post("/slack/events", content=b"\xff\xfe", headers=formed)).status_code == 400
+    long = b"x" * (2 * 1024 * 1024 + 1)
+    assert (await client.post("/slack/events", content=long, headers=formed)).status_code == 413
 
 
 async def test_the_routes_take_posts_alone(client):
