@@ -60,7 +60,7 @@ def mattermost_routes(platform: CallbackTaker) -> list[BaseRoute]:
         body = await whole_body(request, limit_bytes=MAX_BODY_BYTES)
         try:
             payload = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             payload = None
         if not isinstance(payload, dict):
             return JSONResponse({"error": "not an object"}, status_code=400)

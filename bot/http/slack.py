@@ -37,7 +37,10 @@ def slack_routes(platform: TakesRequests) -> list[Route]:
             text = body.decode("utf-8")
         except UnicodeDecodeError:
             return Response("The body is not UTF-8.", status_code=400, media_type="text/plain")
-        status, headers, answer = await platform.take_request(text, request.headers)
+        try:
+            status, headers, answer = await platform.take_request(text, request.headers)
+        except RecursionError:  # thousands of brackets
+            return Response("The body is nested too deeply.", status_code=400, media_type="text/plain")
         return Response(answer, status_code=status, headers=dict(headers))
 
     return [Route(path, take, methods=["POST"]) for path in PATHS]

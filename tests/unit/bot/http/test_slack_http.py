@@ -161,5 +161,12 @@ async def test_bodies_that_are_no_text_or_too_long_are_refused(client):
     assert (await client.post("/slack/events", content=long, headers=formed)).status_code == 413
 
 
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded"])
+async def test_bodies_that_are_nested_without_end_are_refused(client, kind):
+    body = ("payload=" if "form" in kind else "") + "[" * 200_000
+    answer = await client.post("/slack/events", content=body, headers=signed("another body", kind=kind))
+    assert answer.status_code in (400, 401)
+
+
 async def test_the_routes_take_posts_alone(client):
     assert (await client.get("/slack/events")).status_code == 405
