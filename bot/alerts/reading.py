@@ -285,10 +285,12 @@ def _alert(
 
 def _traces(text: str) -> list[Trace]:
     """The traces of all streams; loose frames where there is none."""
-    read = [trace for stream in read_streams(text) for trace in read_traces(stream)]
-    if not any(one.frames for trace in read for one in trace.thrown) and (loose := read_loose(text)) is not None:
-        return [loose]
-    return read
+    streams = read_streams(text)
+    read = [trace for stream in streams for trace in read_traces(stream)]
+    if any(one.frames for trace in read for one in trace.thrown):
+        return read
+    loose = read_loose("\n".join(stream.text for stream in streams))
+    return [loose] if loose is not None else read
 
 
 def _service(told: Told, services: Services) -> Service | None:

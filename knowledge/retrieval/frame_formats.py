@@ -33,7 +33,7 @@ def plain_path(raw: str) -> str:
 # --- Python ---------------------------------------------------------------------------------------
 
 # File "/app/redash/worker.py", line 71, in __call__
-_PYTHON = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<symbol>[\w<>.]+))?')
+_PYTHON = re.compile(r'File "(?P<file>[^"\n]{1,500})", line (?P<line>\d+)(?:, in (?P<symbol>[\w<>.]+))?')
 
 
 def python(text: str) -> Iterator[Frame]:
@@ -48,8 +48,8 @@ def python(text: str) -> Iterator[Frame]:
 
 # at reviewme.review.ReviewService.create(ReviewService.java:45), with module and class loader prefixes
 _JVM = re.compile(
-    r"\bat\s+(?:[\w.@-]+/{1,2})*(?P<symbol>[\w$.<>\-]+)"
-    r"\((?P<file>[\w$-]+\.\w+|SourceFile|Unknown Source|r8-map-id-[0-9a-f]+)(?::(?P<line>\d+))?\)"
+    r"\bat\s+(?:[\w.@-]{1,100}/{1,2}){0,4}(?P<symbol>[\w$.<>\-]{1,400})"
+    r"\((?P<file>[\w$-]{1,200}\.\w{1,20}|SourceFile|Unknown Source|r8-map-id-[0-9a-f]+)(?::(?P<line>\d+))?\)"
 )
 _GENERATED = ("invokeSuspend", "lambda", "anonfun", "Companion", "access")
 # Classes that no file holds: proxies of containers, accessors.
@@ -86,14 +86,14 @@ def jvm(text: str) -> Iterator[Frame]:
 # at useForm (webpack-internal:///./src/hooks/useForm.ts:41:17), at src/a.js:3:1, at async f (file:///srv/a.mjs:1:2)
 _V8 = re.compile(
     r"\bat\s+(?:async\s+)?(?:(?P<symbol>[\w$#.<>\[\]* ]{1,160}?)\s+\()?"
-    r"(?P<file>(?:[\w-]+:///?\([\w-]+\))?(?:[A-Za-z]:[\\/])?[^\s():]*"
-    r"(?:(?<=file):///[A-Za-z]:[^\s():]*|://[^\s():]*(?::\d+/[^\s():]*)?)?"
+    r"(?P<file>(?:[\w-]+:///?\([\w-]+\))?(?:[A-Za-z]:[\\/])?[^\s():]{0,300}"
+    r"(?:(?<=file):///[A-Za-z]:[^\s():]{0,300}|://[^\s():]{0,300}(?::\d+/[^\s():]{0,300})?)?"
     rf"\.(?:{_SCRIPT_EXTENSIONS}))(?:\?[^\s:)]*)?:(?P<line>\d+)(?::\d+)?\)?"
 )
 # total@https://shop/src/total.js:12:9, global code@https://...
 _GECKO = re.compile(
     r"(?P<symbol>(?<![\w$.])(?:(?:global|module|eval) code|[\w$.<>/\[\]*]{0,160}))@"
-    r"(?P<file>(?:https?|file|webpack|webpack-internal|app|capacitor|[\w-]+-extension)://[^\s()@]*?"
+    r"(?P<file>(?:https?|file|webpack|webpack-internal|app|capacitor|[\w-]+-extension)://[^\s()@]{0,400}?"
     rf"\.(?:{_SCRIPT_EXTENSIONS}))(?:\?[^\s:)]*)?:(?P<line>\d+)(?::\d+)?"
 )
 
@@ -110,19 +110,23 @@ def javascript(text: str) -> Iterator[Frame]:
 # --- Go -------------------------------------------------------------------------------------------
 
 # main.(*Service).Retry(...) above /home/me/service/pay.go:88 +0x1a5
-_GO = re.compile(r"^\s*(?P<file>(?:[A-Za-z]:)?/?[^\s:()]+\.go):(?P<line>\d+)(?:\s+\+0x[0-9a-f]+)?\s*$", re.MULTILINE)
+_GO = re.compile(
+    r"^\s*(?P<file>(?:[A-Za-z]:)?/?[^\s:()]{1,300}\.go):(?P<line>\d+)(?:\s+\+0x[0-9a-f]+)?\s*$", re.MULTILINE
+)
 _GO_FUNCTION = re.compile(
-    r"^\s*(?:goroutine .*|(?P<symbol>[\w./\-@]+(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]+)(?:\[\.\.\.\])?(?:\(.*\))?"
+    r"^\s*(?:goroutine .*|(?P<symbol>[\w./\-@]{1,200}(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]{1,100})"
+    r"(?:\[\.\.\.\])?(?:\(.*\))?"
     r"|(?P<plain>panic)\(.*\))\s*$"
 )
 # the same on one line
 _GO_FLAT = re.compile(
-    r"(?P<symbol>[\w./\-]{1,200}?(?:\.\(\*?\w+(?:\[\.\.\.\])?\))?\.[\w.]+)(?:\[\.\.\.\])?\((?:[^()\n]|\(\*?\w*\)){0,400}\)"
-    r"[ \t]+(?P<file>(?:[A-Za-z]:)?/[^\s:()]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?(?!\S)"
+    r"(?<![\w./\-])(?P<symbol>[\w./\-]{1,200}?(?:\.\(\*?\w{1,60}(?:\[\.\.\.\])?\))?\.[\w.]{1,100})"
+    r"(?:\[\.\.\.\])?\((?:[^()\n]|\(\*?\w*\)){0,400}\)"
+    r"[ \t]+(?P<file>(?:[A-Za-z]:)?/[^\s:()]{1,300}\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?(?!\S)"
 )
 # /app/items.go:33 (0x8f2000) above (*Items).List: page := must(c)
 _GO_RECOVERED = re.compile(
-    r"^(?P<file>\S+\.go):(?P<line>\d+) \(0x[0-9a-f]+\)[ \t]*\n\s+(?P<symbol>[\w.()*\[\]]+): ", re.MULTILINE
+    r"^(?P<file>\S{1,300}\.go):(?P<line>\d+) \(0x[0-9a-f]+\)[ \t]*\n\s+(?P<symbol>[\w.()*\[\]]+): ", re.MULTILINE
 )
 
 
@@ -155,7 +159,7 @@ def _go_name(symbol: str) -> str | None:
 # 0 Pool.release(_:) + 84 in App at /build/Sources/App/Pool.swift:73:13
 # Fatal error: Unexpectedly found nil: file App/Cart.swift, line 12
 _SWIFT = re.compile(
-    r"(?:(?P<symbol>[\w.]{1,120})\([\w:]*\)\s[^\n]{0,200}?|\bat\s|[(\s:]|^)(?P<file>[\w/+.\-]+\.swift)"
+    r"(?:(?P<symbol>[\w.]{1,120})\([\w:]{0,100}\)\s[^\n]{0,200}?|\bat\s|[(\s:]|^)(?P<file>[\w/+.\-]{1,300}\.swift)"
     r"(?::|, line )(?P<line>\d+)",
     re.MULTILINE,
 )
@@ -205,11 +209,11 @@ def dotnet(text: str) -> Iterator[Frame]:
 #    2: shop::orders::Cart::total::h0123456789abcdef
 #              at ./src/orders/cart.rs:88:14
 _RUST = re.compile(
-    r"(?:^|\s)\d+:\s+(?:0x[0-9a-f]+ - )?(?P<symbol>[^\n]{1,300}?)\s+at (?P<file>[^\s:]+\.rs):(?P<line>\d+)",
+    r"(?:^|\s)\d+:\s+(?:0x[0-9a-f]+ - )?(?P<symbol>[^\n]{1,300}?)\s+at (?P<file>[^\s:]{1,300}\.rs):(?P<line>\d+)",
     re.MULTILINE,
 )
 # panicked at src/orders/cart.rs:88:14
-_RUST_PANIC = re.compile(r"\bpanicked at (?:'[^'\n]*', )?(?P<file>[^\s:]+\.rs):(?P<line>\d+)")
+_RUST_PANIC = re.compile(r"\bpanicked at (?:'[^'\n]*', )?(?P<file>[^\s:]{1,300}\.rs):(?P<line>\d+)")
 
 
 def rust(text: str) -> Iterator[Frame]:
@@ -225,7 +229,8 @@ def rust(text: str) -> Iterator[Frame]:
 
 # /app/lib/shop/order.rb:12:in `block in pay', from app/models/order.rb:7:in 'Shop::Order#pay'
 _RUBY = re.compile(
-    r"(?P<file>[^\s:'\"`()\[\]]+\.(?:rb|rake|ru|erb|haml|slim)):(?P<line>\d+)(?::in [`'](?P<symbol>[^'`\n]+)')?"
+    r"(?P<file>[^\s:'\"`()\[\]]{1,300}\.(?:rb|rake|ru|erb|haml|slim)):(?P<line>\d+)"
+    r"(?::in [`'](?P<symbol>[^'`\n]{1,300})')?"
 )
 
 
@@ -241,7 +246,7 @@ def ruby(text: str) -> Iterator[Frame]:
 
 # PHP Fatal error: ... in /app/src/Order.php:12, and #0 /app/src/Shop.php(44): App\\Order->pay()
 _PHP = re.compile(
-    r"(?:\bin\s+|\bat\s+|#\d+\s+)(?P<file>(?:[A-Za-z]:)?[^\s:()]+\.(?:php|phtml|inc))"
+    r"(?:\bin\s+|\bat\s+|#\d+\s+)(?P<file>(?:[A-Za-z]:)?[^\s:()]{1,300}\.(?:php|phtml|inc))"
     r"(?:\((?P<call>\d+)\)|:(?P<line>\d+)| on line (?P<told>\d+))"
 )
 
@@ -257,8 +262,8 @@ def php(text: str) -> Iterator[Frame]:
 
 # #1 0x55d0 in cart_total /src/cart.c:31:5 (sanitizers), #1  0x55d0 in cart_total (c=0x0) at src/cart.c:31 (gdb)
 _NATIVE = re.compile(
-    r"^\s*#\d+\s+(?:0x[0-9a-f]+ in )?(?P<symbol>[\w:~<>]+)[^\n]*?[ (]"
-    r"(?P<file>[^\s:()]+\.(?:c|cc|cpp|cxx|h|hpp|hh|m|mm)):(?P<line>\d+)",
+    r"^\s*#\d+\s+(?:0x[0-9a-f]+ in )?(?P<symbol>[\w:~<>]{1,300})[^\n]{0,400}?[ (]"
+    r"(?P<file>[^\s:()]{1,300}\.(?:c|cc|cpp|cxx|h|hpp|hh|m|mm)):(?P<line>\d+)",
     re.MULTILINE,
 )
 

@@ -11,10 +11,12 @@ from knowledge.retrieval.frame_formats import Frame as Frame
 
 # src/app.py:42, in prose
 _PLACE = re.compile(
-    rf"(?<![\w/.])(?P<file>(?:[\w.\-@]+/)*[\w.\-]+\.(?:{EXTENSIONS}))(?::|#L|, line |\s+line\s+)(?P<line>\d+)"
+    rf"(?<![\w/.])(?P<file>(?:[\w.\-@]{{1,100}}/){{0,30}}[\w.\-]{{1,150}}\.(?:{EXTENSIONS}))"
+    r"(?::|#L|, line |\s+line\s+)(?P<line>\d+)"
 )
 _FILE = re.compile(
-    rf"(?<![\w/.])(?P<file>(?:[\w.\-@]+/)*[\w\-]+\.(?:{EXTENSIONS}|md|toml|ya?ml|json|txt|docx|pdf|sql))(?![\w.])"
+    rf"(?<![\w/.])(?P<file>(?:[\w.\-@]{{1,100}}/){{0,30}}[\w\-]{{1,150}}"
+    rf"\.(?:{EXTENSIONS}|md|toml|ya?ml|json|txt|docx|pdf|sql))(?![\w.])"
 )
 # These print a function of the runtime at the line that called it, and the caller below: the caller is what is written
 # in that file.

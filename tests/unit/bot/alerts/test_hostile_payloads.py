@@ -45,7 +45,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(KEYS), ANYTHING, max_size=8))
 def test_values_of_the_wrong_type_are_read_or_refused(payload: dict[str, object]) -> None:
     try:

@@ -25,7 +25,7 @@ STRANGE: list[Any] = [
 SHORT = settings(
     derandomize=True,
     deadline=None,
-    max_examples=250,
+    max_examples=150,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
