@@ -109,7 +109,7 @@ async def test_an_opening_post_that_stands_there_already_is_found_again(rooted):
 
 async def test_an_opening_post_is_found_behind_many_others(rooted):
     thread = await rooted.open()
-    for number in range(230):
+    for number in range(205):
         await rooted.open(f"다른 글 {number}", delivery=f"other:{number}")
     assert await rooted.open(again=True) == thread
 
