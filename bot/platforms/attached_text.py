@@ -6,7 +6,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, field
 
 FILES_READ = 5  # of one message
-HEAD_BYTES, TAIL_BYTES = 200_000, 800_000  # what lies between is left out: a log says at its end what went wrong
+HEAD_BYTES, TAIL_BYTES = 64_000, 192_000  # what lies between is left out: a log says at its end what went wrong
 LONGEST_BYTES = 50_000_000  # longer files are not fetched
 
 LEFT_OUT = "\n…\n"
