@@ -71,6 +71,7 @@ _ADNOMINAL = re.compile(
 )
 _RULED_OUT = re.compile(r"\d[\d,.]*\s?[가-힣%]{0,4}?(?:이|가)?\s?아니라\s?")
 _COMPUTES = re.compile(r"\d\D{0,6}\s?[=＝]\s?\d|\d\D{0,4}\s?[×+]\s?\d")
+_PER = re.compile(r"\s?(?:에\s|에는|당|마다|최대|\d)")
 _PERIODS = {
     "년": re.compile(r"연간|매년|해마다|연\s|년|annual|year", re.IGNORECASE),
     "개월": re.compile(r"매월|매달|월|month", re.IGNORECASE),
@@ -179,7 +180,7 @@ def _reason(claim: _Claim, unit: Unit, spoken: str, question: str) -> _Reason | 
         return _Reason(f"{missing[0].word} does not stand there", -len(missing))
     if not any(unit.own.holds(form) for form in wanted) and not has_amount and wanted:
         return _Reason("none of its words stands there", -len(wanted))
-    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, unit)), None):
+    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, claim, unit)), None):
         return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
     if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
         return _Reason("its date does not stand there", 0)
@@ -207,7 +208,7 @@ def _reason_across(claim: _Claim, unit: Unit, spoken: str) -> _Reason | None:
     missing = [form for form in known if not unit.holds_translation(form) and not unit.holds(form)]
     if missing:
         return _Reason(f"{missing[0].word} does not stand there", -len(missing))
-    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, unit)), None):
+    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, claim, unit)), None):
         return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
     if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
         return _Reason("its date does not stand there", 0)
@@ -229,10 +230,12 @@ def _holds_times_and_names(claim: _Claim, unit: Unit) -> bool:
     return all(squeeze(name) in held for name in claim.claims.names)
 
 
-def _is_period(quantity: Quantity, unit: Unit) -> bool:
+def _is_period(quantity: Quantity, claim: _Claim, unit: Unit) -> bool:
     """Whether it only says per which time: "1년에" where the evidence says "연간"."""
     words = _PERIODS.get(quantity.unit or "")
-    return quantity.value == 1 and words is not None and words.search(unit.sentence) is not None
+    if quantity.value != 1 or words is None or not _PER.match(claim.claims.text, quantity.end):
+        return False
+    return words.search(unit.sentence) is not None
 
 
 def _condition_fault(claim: _Claim, unit: Unit, question: str) -> str | None:

@@ -139,6 +139,14 @@ def with_old_topic(question: str, before: str | None) -> str | None:
     return f"{new['topic']} {before}"[:_MOST_CHARS]
 
 
+def with_question_before(question: str, before: str | None) -> str | None:
+    """A short question that names something, with the one before beside it: "승인은 누가 하나요?" after one about
+    working from home; None for others. Whether it changes the topic only the search can tell."""
+    if before is None or leans_on_before(question) or not 0 < len(telling_words(question)) <= _SHORT_WORDS - 1:
+        return None
+    return f"{question} {before}"[:_MOST_CHARS]
+
+
 async def condense(question: str, conversation: Conversation, model: ChatModel | None) -> str:
     """The question as it stands alone. What the model makes of it is taken only when it keeps to what was said."""
     by_rule = stand_alone(question, conversation.previous)

@@ -12,7 +12,14 @@ import structlog
 
 from bot.alerts.follow_up import is_about_fault
 from bot.content_words import bag_of, held_share
-from bot.conversation import Conversation, condense, leans_on_before, telling_words, with_old_topic
+from bot.conversation import (
+    Conversation,
+    condense,
+    leans_on_before,
+    telling_words,
+    with_old_topic,
+    with_question_before,
+)
 from bot.excerpt import Analyze
 from bot.fusing import fuse_translated
 from bot.ports import ChatModel
@@ -62,7 +69,10 @@ class Finder:
     async def find(
         self, routed: Routed, *, scope: Scope, conversation: Conversation, known: KnownEvidence | None = None
     ) -> Found:
-        """The evidence; `known` stands above the question already and answers what leans on it. Raises TransientError, ModelMissing, CatalogCorrupt when it could not look."""
+        """The evidence; `known` stands above the question already and answers what leans on it.
+
+        Raises TransientError, ModelMissing, CatalogCorrupt when it could not look.
+        """
         searched = await condense(routed.question, conversation, self._small())
         statuses = await asyncio.to_thread(self._knowledge.status, scope=scope)
         has_code = routed.kind != "docs" and any(status.kind == "repository" for status in statuses)
@@ -105,12 +115,24 @@ class Finder:
         """The question with the topic of the one before as well, when one piece of evidence speaks of both: "임원은?"
         after "숙박비 상한은 얼마인가요?" narrows the topic, "병가는?" after "연차는 며칠인가요?" changes it."""
         fuller = with_old_topic(routed.question, conversation.previous)
+        if fuller is None and evidence.verdict.decision != "ok":
+            return await self._with_before(routed, conversation, scope, searched, evidence)
         if fuller is None or fuller == searched:
             return searched, evidence
         found = await self._search(fuller, scope, routed.kind)
         words = telling_words(fuller)
         both = any(held_share(words, bag_of(scored.chunk.index_text)) >= 0.99 for scored in found.chunks[:3])
         return (fuller, found) if both and found.verdict.decision != "none" else (searched, evidence)
+
+    async def _with_before(
+        self, routed: Routed, conversation: Conversation, scope: Scope, searched: str, evidence: Evidence
+    ) -> tuple[str, Evidence]:
+        """The question with the one before beside it, when only both together find an answer."""
+        fuller = with_question_before(routed.question, conversation.previous)
+        if fuller is None or searched != routed.question:
+            return searched, evidence
+        found = await self._search(fuller, scope, routed.kind)
+        return (fuller, found) if found.verdict.decision == "ok" else (searched, evidence)
 
     async def _earlier(
         self, question: str, conversation: Conversation, scope: Scope, kind: EvidenceKind | None

@@ -34,7 +34,8 @@ _ORDERS = re.compile(
             rf"(?:{_AI})(?:에게|는|은|야|님|께|이|가)?[\s,:]*[^\n]{{0,60}}(?:답(?:변)?(?:하라|"
             rf"하세요|해라|해야|할 것|하시오)|출력(?:하라|하세요|해라|할 것|하시오)|말하(?:라|세요)|"
             r"알려\s?(?:주세요|라)|따르(?:라|세요)|보내(?:라|세요)|포함(?:하라|하세요|할 것|시켜)|"
-            r"멘션(?:하라|하세요|할 것)|(?:적|쓰|끝내|안내하|표시하|실행하|삭제하)(?:을 것|어라|으라|으세요|라|세요|시오|ㄹ 것|낸다|는다)|"
+            r"멘션(?:하라|하세요|할 것)|(?:적|쓰|끝내|안내하|표시하|실행하|삭제하)"
+            r"(?:을 것|어라|으라|으세요|라|세요|시오|ㄹ 것|낸다|는다)|"
             r"적는다|끝낸다|끝맺는다|라고 답(?:변)?(?:한다|합니다))",
             rf"\b(?:note|attention|message|instructions?|reminder)\s+(?:to|for)\s+(?:the\s+|any\s+|all\s+)?{_AI}",
             rf"\b(?:if|when)\s+(?:you are|an?)\s+(?:an?\s+)?{_AI}\b",
@@ -54,7 +55,8 @@ _ORDERS = re.compile(
             rf"\b{_AI}\b\W{{0,3}}(?:please\W{{0,2}})?"
             r"(?:run|execute|call|send|delete|close|reply|answer|add|state|print|say|write)\b",
             r"\b(?:answer|reply|respond)\s+with\s+(?:the\s)?(?:contents?|output|value|following|json)\b|"
-            r"\bwhen\s+(?:you(?:'re| are)\s)?(?:asked|summari[sz]ing|quoting)\b[^.\n]{0,40}\b(?:answer|reply|say|state|add)\b",
+            r"\bwhen\s+(?:you(?:'re| are)\s)?(?:asked|summari[sz]ing|quoting)\b[^.\n]{0,40}\b"
+            r"(?:answer|reply|say|state|add)\b",
             r"\b(?:end|start|begin|append|prefix|finish)\b[^.\n]{0,20}\b(?:every|each|your|"
             r"all)\b[^.\n]{0,20}\b(?:answer|reply|response|message)",
             r"<\|[\w ]+\|>|\[/?INST\]|<<\s?SYS\s?>>|###\s?(?:system|instruction|human|assistant)|"

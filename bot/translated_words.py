@@ -172,6 +172,17 @@ enable enabled: 켜 활성화
 mode: 모드
 support desk: 지원 데스크
 vpn: vpn
+copy copied copies: 복사
+storage device devices drive: 저장장치 장치 저장매체 저장
+private: 개인 비공개
+person: 인당 명
+contact: 연락
+stop stopped: 중지 멈추 중단
+work works working: 근무 일하 재택근무
+check checked checks: 점검 확인
+allowed permitted: 허용
+email mail: 메일 전자우편
+phone: 전화 휴대전화
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation import condense, read_thread, stand_alone, with_old_topic
+from bot.conversation import condense, read_thread, stand_alone, with_old_topic, with_question_before
 from bot.errors import ModelUnavailable
 from bot.types import Author, Message, ThreadRef
 from knowledge.types import Scope
@@ -118,6 +118,20 @@ async def test_no_model_is_asked_for_a_first_question():
     assert model.asked == []
 
 
+@pytest.mark.parametrize(
+    ("before", "question", "together"),
+    [
+        ("재택근무 신청은 언제까지?", "승인은 누가 하나요?", "승인은 누가 하나요? 재택근무 신청은 언제까지?"),
+        ("수습기간은?", "계약직도 같은가요?", "계약직도 같은가요? 수습기간은?"),
+        ("연차휴가는 며칠인가요?", "그럼 병가는?", None),  # leans on it as it is
+        ("연차휴가는 며칠인가요?", "법인카드로 상품권을 구매하면 어떤 절차를 거치나요?", None),
+        (None, "승인은 누가 하나요?", None),
+    ],
+)
+def test_a_short_question_may_belong_to_the_one_before(before, question, together):
+    assert with_question_before(question, before) == together
+
+
 # --- through the whole line -----------------------------------------------------------------------
 
 
@@ -156,3 +170,20 @@ async def test_a_thread_never_widens_what_may_be_seen(company):
     assert set(seen) <= {"shop"}
     for turns in model.asked:
         assert "| 팀장 | 110,000원" not in turns[-1].content
+
+
+async def test_a_short_question_that_finds_no_answer_by_itself_is_searched_with_the_one_before(company):
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock)
+    alone = await answering.answer("광역시도 같은가요?", scope=Scope.everything())
+    assert alone.answer.refusal is not None
+    thread = [said("팀원의 숙박비는 얼마인가요?")]
+    together = await answering.answer("광역시도 같은가요?", scope=Scope.everything(), thread=thread)
+    assert "팀원의 숙박비" in together.searched
+    assert "70,000원" in together.answer.text
+
+
+async def test_a_short_question_that_finds_its_answer_changes_the_topic(company):
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock)
+    thread = [said("팀장의 서울 숙박비 상한은 얼마인가요?")]
+    outcome = await answering.answer("병가는 며칠까지 쓸 수 있나요?", scope=Scope.everything(), thread=thread)
+    assert outcome.searched == "병가는 며칠까지 쓸 수 있나요?"
