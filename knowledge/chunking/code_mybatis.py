@@ -47,7 +47,7 @@ def chunk_mapper(uri: str, text: str) -> list[ChunkDraft]:
                 ChunkDraft(
                     kind="definition",
                     text=shown,
-                    index_text=index_text(uri, symbol, shown, kind=tag, roles=namespace),
+                    index_text=index_text(uri, symbol, shown, kind=f"sql query {tag}", roles=namespace),
                     group=group,
                     symbol=symbol,
                     symbol_kind=tag,

@@ -24,6 +24,7 @@ _WHOLE_SECTION = 1.0  # of what a section holds beyond its best part
 _CLEARLY = 0.5  # of a word's weight, 0..10: by less no other part is taken for the better one
 _IN_ORDER = 0.6  # "서울-부산" rather than "부산-서울" for "서울에서 부산"
 _OTHER_WORDS = 0.8  # of a word that is there in other words
+_NAMED_ALONE = 0.25  # many definitions share a simple name
 _COMPLETING = {"coverage": 0.3, "label": 0.5, "passage": 0.3, "answer": 0.3}
 _PASSAGE_BREAK = re.compile(r"\n|(?<=[.다])\s(?=[①-⑳가-힣A-Z0-9])")
 
@@ -41,7 +42,7 @@ class RankingWeights:
     label: float  # the same for title, label, path and symbol alone
     passage: float  # the same for the best single line or sentence
     answer: float  # whether the text has the kind of thing that is asked for (amount, days, share, count)
-    identifier: float  # whether the text is the definition that the question names
+    identifier: float  # how surely the text is the definition that the question names
     mentioned: float  # whether the text stands in a file that the question names
 
 
@@ -68,7 +69,7 @@ CODE_WEIGHTS = RankingWeights(
     label=1.8,
     passage=0.0,
     answer=0.0,
-    identifier=0.5,
+    identifier=2.0,
     mentioned=1.0,
 )
 
@@ -197,7 +198,7 @@ def text_features(question: Question, candidate: Candidate, term_weights: Mappin
         "label": coverage(term_weights, question.expansions, head),
         "passage": 0.0 if question.kind == "code" or not wordings else best_piece(wordings, _lines(chunk.text)) / total,
         "answer": float(pattern is not None and pattern.search(chunk.text) is not None),
-        "identifier": float(_is_named(question, chunk.locator.symbol)),
+        "identifier": _named(question, chunk.locator.symbol),
         "mentioned": float(any(_ends_like(chunk.locator.uri, file) for file in question.files)),
     }
 
@@ -207,16 +208,19 @@ def _lines(text: str) -> Iterator[str]:
     return (piece for piece in _PASSAGE_BREAK.split(text)[:_MAX_PASSAGES] if piece.strip())
 
 
-def _is_named(question: Question, symbol: str | None) -> bool:
-    """Whether the question names this definition, alone or with its class."""
+def _named(question: Question, symbol: str | None) -> float:
+    """How surely the question names this definition, 0..1: with its class it means no other one."""
     if not symbol:
-        return False
+        return 0.0
+    best = 0.0
     parts = symbol.casefold().split(".")
     for identifier in question.identifiers:
         named = identifier.casefold().split(".")
-        if named == parts[-len(named) :] or (len(parts) == 1 and parts[0] == named[0]):
-            return True
-    return False
+        if named == parts[-len(named) :]:
+            best = max(best, 1.0 if len(named) > 1 else _NAMED_ALONE)
+        elif len(parts) == 1 and parts[0] == named[0]:
+            best = max(best, _NAMED_ALONE)
+    return best
 
 
 def _ends_like(uri: str, file: str) -> bool:

@@ -56,7 +56,9 @@ _CHRONICLE = re.compile(
     r"|(?:^|/)(?:issue_template|audits?|changelogs?|news)/|-report-github\.md$",
     re.IGNORECASE,
 )
-_PROSE = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|html?|[1-9])$", re.IGNORECASE)
+_PROSE = re.compile(
+    r"\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|html?|[1-9])$|(?:^|/)(?:xdocs?|src/site|docbook)/", re.IGNORECASE
+)
 _WORDING = re.compile(
     r"(?:^|/)(?:locales?|i18n|l10n|lang|langs|languages|translations?|messages)/.*\.(?:json|ya?ml|properties|toml|php|rb|xml)$"
     r"|(?:^|/)(?:strings|messages)(?:_\w+)?\.(?:xml|properties|json)$|\.resx$",

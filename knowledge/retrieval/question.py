@@ -17,6 +17,7 @@ _HANGUL = re.compile(r"[가-힣]")
 _IDENTIFIER = re.compile(
     r"(?<![\w/.])(?:[a-z$_][\w$]*[a-z0-9][A-Z][\w$]*|[A-Z][a-z0-9]+[A-Z][\w$]*|[A-Za-z]\w*_\w+|[A-Za-z_]\w*(?=\())(?:\.\w+)*"
 )
+_MEMBER = re.compile(r"(?<![\w/.@-])[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+(?![\w/@])")  # Context.Value, Pay::send
 _QUOTED = re.compile(r"`([A-Za-z_$][\w$.]*)(?:\(\))?`")
 # How titles of reports and of changes begin and end: they say that something is wrong, not what.
 _REPORT_WORDS = re.compile(
@@ -181,6 +182,7 @@ def _as_terms(word: str) -> Sequence[str]:
 def _identifiers(text: str) -> list[str]:
     found = [match.group().strip(".") for match in _IDENTIFIER.finditer(text)]
     found += [match[1].strip(".") for match in _QUOTED.finditer(text)]
+    found += [re.sub(r"::|#|->", ".", match.group()) for match in _MEMBER.finditer(text)]
     return list(dict.fromkeys(found))
 
 

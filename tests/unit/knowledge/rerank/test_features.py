@@ -41,6 +41,16 @@ def test_the_named_definition_stands_first() -> None:
     assert order("what does retryPayment() do?", "code", caller, named)[0] == "named"
 
 
+def test_a_definition_named_with_its_class_stands_before_others_of_its_name() -> None:
+    texts = {"Engine.value": "value of the request context falls back", "Context.value": "def value(self): return 1"}
+    candidates = [
+        Candidate(chunk=chunk(symbol, text, source="code", symbol=symbol), rrf=0.03) for symbol, text in texts.items()
+    ]
+    question = understand("Context.value falls back to the context of the request", "code")
+    ranked = rank_by_features(question, candidates, term_weights(question.words, {}, 2))
+    assert ranked[0].chunk.locator.symbol == "Context.value"
+
+
 def test_a_test_may_lead_when_tests_are_asked_for() -> None:
     code = Candidate(
         chunk=chunk("code", "def retry(): pay\n\n\n\n", symbol="retry", uri="src/pay.py", lines=(1, 9)), rrf=0.03

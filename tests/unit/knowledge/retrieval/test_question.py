@@ -116,3 +116,20 @@ def test_subjects_are_nouns_as_they_are_written() -> None:
     assert question.subjects["password"] == "Passwords"
     assert "부산" in question.names
     assert "얼마" not in question.subjects
+
+
+@pytest.mark.parametrize(("text", "named"), [
+    ("Context.Value falls back to the request", "Context.Value"),
+    ("why does Cart::total ignore the coupon", "Cart.total"),
+    ("`Order#cancel` is called twice", "Order.cancel"),
+    ("gate->send never returns", "gate.send"),
+])  # fmt: skip
+def test_a_member_is_named_with_its_class_in_the_spelling_of_any_language(text: str, named: str) -> None:
+    assert named in understand(text, "code").identifiers
+
+
+@pytest.mark.parametrize(
+    "text", ["It fails. Then it works.", "mail mina@shop.example.com", "see docs/setup.md or https://a.example.com/x"]
+)
+def test_sentences_addresses_and_paths_name_no_member(text: str) -> None:
+    assert understand(text, "code").identifiers == ()
