@@ -153,7 +153,8 @@ class AlertPlacing:
             platform = self.platforms.get(digest.thread.platform)
             if platform is None:
                 continue
-            text = digest_text(digest, self._language(digest.thread, ""))
+            titles = " ".join(one.title for one in digest.listed)
+            text = digest_text(digest, self._language(digest.thread, titles))
             reply = Reply(
                 thread=digest.thread,
                 markdown=text,

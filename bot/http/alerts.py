@@ -189,7 +189,7 @@ def _deploy_of(body: bytes, services: Services, now: datetime) -> Deploy | str:
         environment=environment_of(environment, found) if environment else None,
         revision=revision,
         repository=_text(value, "repository") or None,
-        deployed_at=at.astimezone(now.tzinfo),
+        deployed_at=min(at.astimezone(now.tzinfo), now),  # the clock there may be ahead
     )
 
 

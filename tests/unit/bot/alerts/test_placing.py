@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -239,6 +240,66 @@ async def test_a_kill_at_any_point_doubles_nothing_and_loses_nothing(world, monk
     (fault,) = world.store.query("SELECT * FROM alert_faults")
     assert fault["count"] == 1
     assert fault["root_id"] == world.platform.roots[0].id
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_kill_before_or_after_any_write_of_a_busy_hour_leaves_what_an_hour_without_kills_leaves(
+    world, tmp_path, monkeypatch, after
+):
+    """Faults a and b are analysed, c is beyond the limit; a ends and comes back, which is beyond the limit too."""
+    told = [("a", "firing"), ("b", "firing"), ("a", "firing"), ("c", "firing"), ("a", "resolved"), ("c", "firing"),
+            ("a", "firing"), ("b", "firing")]  # fmt: skip
+    limits = Limits(channel_per_hour=2)
+    for moment in count(0):
+        store = Store.open(tmp_path / f"{moment}.sqlite3", clock=world.clock)
+        store._connection.execute("PRAGMA synchronous=OFF")  # nothing here pulls a plug
+        own = SimpleNamespace(**{**vars(world), "store": store, "platform": FakePlatform(new_id=counting_ids())})
+        own.platform.channels.add("ops")
+        line = start(own, limits=limits)
+        for name, status in told:
+            take(own, line, alert(own, f"Fault{name.upper()}Error", status=status, place=name))
+        with monkeypatch.context() as patch:
+            was_killed = kill_at_write(patch, moment, after=after)
+            with suppress(Killed):
+                await line.place_on("fake")
+        again = start(own, limits=limits)
+        again.intake.resume()
+        await again.place_on("fake")
+        await again.show_digests()
+        found = [post.reply.markdown for post in own.platform.roots]
+        faults = store.query("SELECT error_class, state, count FROM alert_faults ORDER BY number")
+        assert [text.split("`")[1][:6] for text in found[:2]] == ["FaultA", "FaultB"], moment
+        assert len(found) == 3, moment
+        assert "2 faults, 3 alerts" in found[2], moment
+        assert [(row["error_class"][:6], row["state"], row["count"]) for row in faults] == [
+            ("FaultA", "resolved", 2), ("FaultB", "open", 2), ("FaultC", "limited", 2), ("FaultA", "limited", 1)
+        ], moment  # fmt: skip
+        assert len(in_inbox(own)) == 2, moment
+        assert {state for state, _ in outcomes(own)} == {"placed", "done"}, moment
+        store.close()
+        if not was_killed():
+            break
+    assert moment > 20
+
+
+def kill_at_write(patch, moment: int, *, after: bool):
+    """Lets the process end before or after its n-th transaction, counted from 0; tells whether it did."""
+    real, numbers, killed = Store.transaction, count(), []
+
+    @contextmanager
+    def dying(self):
+        number = next(numbers)
+        if number == moment and not after:
+            killed.append(number)
+            raise Killed
+        with real(self) as connection:
+            yield connection
+        if number == moment:
+            killed.append(number)
+            raise Killed
+
+    patch.setattr(Store, "transaction", dying)
+    return lambda: bool(killed)
 
 
 async def test_a_kill_while_a_repeat_is_counted_counts_it_once(world, monkeypatch):

@@ -387,6 +387,11 @@ def test_a_deployment_that_cannot_be_read_is_refused_with_what_to_do(bench, body
     assert bench.deploys == []
 
 
+def test_a_deployment_from_a_clock_that_is_ahead_runs_now(world, bench):
+    bench.post({"service": "pay", "revision": "abc", "deployed_at": "2026-03-02T09:05:00Z"}, "/deploys")
+    assert bench.deploys[0].deployed_at == world.clock()
+
+
 def test_a_deployment_that_could_not_be_saved_is_to_be_sent_again(bench):
     bench.broken = True
     assert bench.post({"service": "pay", "revision": "abc"}, "/deploys").status_code == 503
