@@ -172,6 +172,8 @@ class EvidenceIndex:
         claims = claims_of(bare)
         pieces = [self._pieces[number] for number in cited]
         confirms = _CONFIRMS.match(bare) is not None
+        if any(piece.says(bare) for piece in pieces):  # a quotation is right
+            return None
         absent = self._names_fault(claims, pieces) or self._places_fault(claims, pieces, confirms=confirms)
         if absent:
             return _Fault(absent)
@@ -188,7 +190,7 @@ class EvidenceIndex:
         """The clauses of which it is not certain that the evidence says them. Words about code are not compared: what
         code does stands in other words than its own, and its names and numbers have been found there."""
         pieces = [self._pieces[number] for number in cited]
-        if any(piece.is_code for piece in pieces):
+        if any(piece.is_code or piece.says(bare) for piece in pieces):
             return []
         old = [piece.superseded for piece in pieces if piece.superseded]
         if len(old) == len(pieces) and not (_OF_THE_PAST.search(bare) or _OF_THE_PAST.search(around.question)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from bot.anchor_units import Unit, units_of
+from bot.anchor_units import Unit, units_of, without_mark
 from bot.claims import Claims, claims_of, squeeze
 from bot.clause_windows import Window, windows_of
 from bot.content_words import WordBag, bag_of, content_words
@@ -28,6 +28,8 @@ _OPEN_REST = re.compile(
     r"\b(?:anything|everything|amounts?|those|all) (?:above|over|below|under)\b|그 (?:이상|이하|초과|미만)"
 )
 _BESIDE_CHARS = 8
+_LEAST_SAID_CHARS = 10
+_AMENDED = re.compile(r"[<〈＜(\[]\s?(?:신설|개정|본조신설|전문개정|단서신설)[^>〉＞)\]]*[>〉＞)\]]")
 _UNITS_OF_NAMES = tuple(
     (re.compile(ending, re.IGNORECASE), unit)
     for ending, unit in (
@@ -81,6 +83,7 @@ class EvidencePiece:
         self.tables: list[EvidenceTable] = [] if evidence.is_code else tables_of(text)
         self.windows: list[Window] = [] if evidence.is_code else windows_of(_prose(text))
         self.units: list[Unit] = [] if evidence.is_code else units_of(evidence.number, text, self.tables)
+        self._sentences = frozenset(map(_as_said, (unit.sentence for unit in self.units if not unit.is_row)))
         self.superseded = old[1] if (old := _OLD_WORDING.search(text[:_HEAD_CHARS])) else ""
         self.squeezed = squeeze(text)
         self._lowered = re.sub(r"\s+", " ", plain(text)).lower()
@@ -106,6 +109,10 @@ class EvidencePiece:
     def text_fault(self, claims: Claims, around: Surroundings) -> str | None:
         """What is wrong with words of a table in the sentence; None when nothing is."""
         return next((fault for table in self.tables if (fault := text_fault(claims, table, around))), None)
+
+    def says(self, sentence: str) -> bool:
+        """Whether the sentence stands here word for word, as a whole."""
+        return len(said := _as_said(sentence)) >= _LEAST_SAID_CHARS and said in self._sentences
 
     def holds_label(self, label: Label) -> bool:
         return bool(label & self._labels)
@@ -204,6 +211,11 @@ class EvidencePiece:
 def piece_of(evidence: NumberedEvidence) -> EvidencePiece:
     """The piece prepared; the same text comes back in the questions that follow."""
     return EvidencePiece(evidence)
+
+
+def _as_said(sentence: str) -> str:
+    """A sentence without what does not change it: list marks, quotation marks, notes of amendments, its stop."""
+    return re.sub(r"[“”\"'「」*]|[.。]+$", "", squeeze(_AMENDED.sub("", without_mark(sentence.strip()))))
 
 
 def _stands_beside(name: str, quantity: Quantity, spoken: str) -> bool:
