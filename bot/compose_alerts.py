@@ -82,6 +82,7 @@ def build_alerts(
     faults = FaultStore(services.store, clock=clock, limits=limits_of(settings))
     desk = build_desk(services, known=known, channels=channels, links=links, clock=clock, faults=faults)
     desk.threads.platforms = platforms
+    services.maintenance.on_restored.append(desk.wake)
     if token is None:
         return AlertLine(handler=desk, desk=desk, placing=None, routes=(), platforms=platforms)
     intake = AlertIntake(
