@@ -9,13 +9,13 @@ from bot.alerts.alert import Thrown
 from bot.alerts.languages.printed import FindFrames, Printed, next_filled, run_of, thrown
 
 _FILE = r"[^\s:]+\.(?:rb|rake|ru|erb|haml|slim)"
-_LOG = r"(?:.{0,160}?\b(?:WARN|ERROR|FATAL|INFO)\b[\s:-]+)?"
+_LOG = r"(?:.{0,160}?\b(?:WARN|ERROR|FATAL|INFO)\b[\s:-]+|\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\S*(?: [+-]\d{4})? - )?"
 _HEAD = re.compile(
     rf"^(?P<place>{_FILE}:\d+):in [`'](?P<symbol>[^'`]+)': (?P<message>.*) \((?P<class>[A-Z][\w:]*)\)\s*$"
 )
 _LOGGED = re.compile(
     rf"^{_LOG}(?P<class>[A-Z]\w*+(?:::[A-Z]\w*+)++|[A-Z]\w*(?:Error|Exception|NotFound|Invalid))(?::\s"
-    r"| \()(?P<message>.*?)\)?:?\s*$"
+    r"| \(| - )(?P<message>.*?)\)?:?\s*$"
 )
 FRAME = re.compile(rf"^{_LOG}\s*(?:\d+:\s+)?(?:from\s+)?{_FILE}:\d+(?::in [`'][^'`]*')?\s*$")
 

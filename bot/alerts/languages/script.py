@@ -15,6 +15,8 @@ _HEAD = re.compile(
     r"(?: \[[\w-]+\])?(?::\s(?P<message>.*?))?(?:\s*\{)?$"
 )
 _OTHER_HEAD = re.compile(r"^(?P<class>[A-Z][\w$]*(?:\.[A-Z][\w$]*)*): (?P<message>.*)$")
+# ERROR TypeError: ..., as loggers of frameworks print it
+_INLINE_HEAD = re.compile(r"(?<![\w.$])(?P<class>[A-Z]\w*(?:Error|Exception)): (?P<message>.*)$")
 FRAME = re.compile(
     r"^\s*at\s\S.*:\d+(?::\d+)?\)?(?:\s*\{)?\s*$"
     r"|^\s*[\w$.<>/\[\]*]*(?:(?:global|module|eval) code)?@(?:\S+:\d+(?::\d+)?|\[native code\])\s*$"
@@ -47,7 +49,8 @@ def _headless(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed
         return None
     end = _frames_end(lines, at)
     frames = find_frames("\n".join(lines[at:end]))
-    head = _OTHER_HEAD.match(lines[at - 1].rstrip()) if at else None
+    before = lines[at - 1].rstrip() if at else ""
+    head = _OTHER_HEAD.match(before) or _INLINE_HEAD.search(before)
     if not frames or (head is None and end - at < 2):
         return None
     one = thrown(head["class"], head["message"], frames) if head else thrown("", "", frames)
