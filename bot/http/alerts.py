@@ -36,6 +36,17 @@ _DELIVERY_HEADERS = (
 _REVISION = re.compile(r"[0-9A-Za-z][\w.+/-]{0,127}")
 _SNS_HOST = re.compile(r"sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?")
 
+# The events of code hosts and Sentry that may tell of a fault, by the header that names the event: a webhook that sends
+# everything would else make an alert of every push and comment.
+_EVENTS = {
+    "x-github-event": (
+        "workflow_run", "workflow_job", "check_run", "deployment_status", "dependabot_alert",
+        "code_scanning_alert", "secret_scanning_alert",
+    ),
+    "x-gitlab-event": ("Pipeline Hook", "Job Hook", "Deployment Hook", "Alert Hook", "Vulnerability Hook"),
+    "sentry-hook-resource": ("event_alert", "issue", "metric_alert", "error"),
+}  # fmt: skip
+
 log = structlog.get_logger(__name__)
 
 NoteDeploy = Callable[[Deploy], Awaitable[None]]
@@ -75,6 +86,8 @@ def alert_routes(
             known = await intake.taken_before(identity)
             if known is not None:
                 return _taken(known, 0, None)
+            if (other := _other_event(request)) is not None:
+                return _taken(await intake.take((), identity), 0, other)
             reading = await run_in_threadpool(
                 read_payload,
                 body,
@@ -130,6 +143,16 @@ def _deploys(
         return JSONResponse({**told, "revision": deploy.revision}, status_code=202)
 
     return deploys
+
+
+def _other_event(request: Request) -> str | None:
+    """Why nothing is read, where the sender says that the body is about something else than faults."""
+    for header, events in _EVENTS.items():
+        told = request.headers.get(header)
+        if told is not None and told not in events:
+            shown = "".join(c for c in told if c.isalnum() or c in " _-.")[:60]
+            return f"The event {shown!r} tells of no fault."
+    return None
 
 
 async def _tell_confirmation(request: Request, body: bytes, confirm: Confirm) -> None:

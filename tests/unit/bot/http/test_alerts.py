@@ -156,6 +156,26 @@ def test_a_body_in_which_nothing_is_to_be_done_is_taken_with_the_reason(bench):
     assert bench.kept == []
 
 
+@pytest.mark.parametrize(
+    ("header", "event", "alerts"),
+    [
+        ("X-GitHub-Event", "ping", 0),
+        ("X-GitHub-Event", "push", 0),
+        ("X-GitHub-Event", "issue_comment", 0),
+        ("X-GitHub-Event", "workflow_run", 1),
+        ("X-Gitlab-Event", "Push Hook", 0),
+        ("X-Gitlab-Event", "Pipeline Hook", 1),
+        ("Sentry-Hook-Resource", "installation", 0),
+        ("Sentry-Hook-Resource", "event_alert", 1),
+    ],
+)
+def test_events_that_tell_of_no_fault_are_taken_and_make_no_alert(bench, header, event, alerts):
+    answer = bench.post({"message": "it broke"}, **{header: event})
+    assert (answer.status_code, answer.json()["alerts"]) == (202, alerts)
+    assert ("skipped" in answer.json()) == (alerts == 0)
+    assert len(bench.kept) == alerts
+
+
 def test_plain_text_and_forms_are_read_too(bench):
     trace = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x'
     assert bench.post(trace, Content_Type="text/plain; charset=utf-8").json()["alerts"] == 1
