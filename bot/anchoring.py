@@ -66,6 +66,10 @@ _VERBS_OF_ROWS = frozenset(
         "되",
     ]
 )
+_TAKEN_OUT = re.compile(
+    r"([가-힣]{2,})(?:이|가|을|를)\s(?:아닌|제외한|뺀)|\b(?:other than|except(?: for)?|excluding)\s(?:the\s|an?\s)?([a-z-]{3,})",
+    re.IGNORECASE,
+)
 _ADNOMINAL = re.compile(
     r"([가-힣]{1,8}?)(?:한|된)\s(날|자|사람|직원|달|해)(?=(?:부터|까지|에게|에|은|는|이|로부터|의|을|만)?(?:[\s,.]|$))"
 )
@@ -196,6 +200,7 @@ def _reason(claim: _Claim, unit: Unit, spoken: str, question: str) -> _Reason | 
         or _roles_fault(claim, unit)
         or _order_fault(claim, unit)
         or _adnominal_fault(claim, unit)
+        or _denied_noun_fault(claim, unit)
     )
     return _Reason(fault, 1) if fault else None
 
@@ -279,6 +284,16 @@ def _adnominal_fault(claim: _Claim, unit: Unit) -> str | None:
         near = re.compile(rf"{re.escape(match[1])}(?:한|된|하는|되는|했던|하였던)\s?{match[2]}")
         if match[2] in unit.text and not near.search(unit.text):
             return f"{match[0]} does not stand there"
+    return None
+
+
+def _denied_noun_fault(claim: _Claim, unit: Unit) -> str | None:
+    """What is wrong when the clause takes for what it is what the evidence takes out: "인사위원장이 아닌 이사"."""
+    taken_out = {match[1] or match[2] for match in _TAKEN_OUT.finditer(unit.text)}
+    told_so = {match[1] or match[2] for match in _TAKEN_OUT.finditer(claim.text)}
+    for noun in taken_out - told_so:
+        if noun.lower() in claim.text.lower() and not claim.rule.denials:
+            return f"{noun} is taken out there"
     return None
 
 

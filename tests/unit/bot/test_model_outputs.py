@@ -18,7 +18,7 @@ SETS = [
     ("model_outputs.tsv", "model_evidence.md"),
     ("model_outputs_other_style.tsv", "model_evidence.md"),
     ("model_outputs_third.tsv", "model_evidence.md"),
-    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 7)),
+    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 8)),
 ]
 OUTPUTS = [(output, evidence) for table, evidence in SETS for output in read_outputs(table)]
 BAD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "bad"]
