@@ -118,7 +118,9 @@ def test_no_line_holds_a_configured_secret_whatever_its_form(logged, form, trace
 
     def write(log):
         hide([page_token, "short"])
-        log.info("nested", faults=[{"header": f"Bearer {page_token}"}, (page_token, {SECRET})], path=RuntimeError(SECRET))
+        log.info(
+            "nested", faults=[{"header": f"Bearer {page_token}"}, (page_token, {SECRET})], path=RuntimeError(SECRET)
+        )
         logging.getLogger("some.library").debug("sent %s", {"authorization": page_token})
         with structlog.contextvars.bound_contextvars(delivery=page_token):
             log.warning("bound", count=3, ok=True, nothing=None)
