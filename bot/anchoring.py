@@ -67,7 +67,8 @@ _VERBS_OF_ROWS = frozenset(
     ]
 )
 _TAKEN_OUT = re.compile(
-    r"([가-힣]{2,})(?:이|가|을|를)\s(?:아닌|제외한|뺀)|\b(?:other than|except(?: for)?|excluding)\s(?:the\s|an?\s)?([a-z-]{3,})",
+    r"([가-힣]{2,})(?:이|가|을|를)\s(?:아닌|제외한|뺀)|"
+    r"\b(?:other than|except(?: for)?|excluding)\s(?:the\s|an?\s)?([a-z-]{3,})",
     re.IGNORECASE,
 )
 _ADNOMINAL = re.compile(
