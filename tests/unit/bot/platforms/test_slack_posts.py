@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from bot.errors import AuthError, PlatformError, RateLimited, Unreachable
+from bot.platforms.slack import SlackPlatform
 from bot.platforms.slack_posts import OwnPost, complete
 from bot.types import ThreadRef
+from tests.emulators.memory_state import MemoryState
 from tests.emulators.slack import Failure
-from tests.unit.bot.platforms.slack_bench import listening, slack_server
+from tests.emulators.slack_options import slack_options
+from tests.unit.bot.platforms.slack_bench import MENTION, listening, slack_server
 
 LONG = "문단입니다. 여러 문장이 들어 있습니다.\n\n" * 900
 
@@ -220,14 +225,16 @@ def test_a_reply_is_complete_when_all_its_parts_are_final(own, first):
     assert complete(own) == first
 
 
-async def test_the_end_of_a_thread_of_a_thousand_messages_costs_few_calls(bench, server):
-    root = (await bench.ask()).thread
+async def test_the_end_of_a_thread_of_a_thousand_messages_costs_few_calls(server):
+    """The platform listens to nothing meanwhile: a connection that is made anew would read the thread too."""
+    root = server.workspace.add_message("C1", {"user": "U1", "text": f"{MENTION} 연차는?"})["ts"]
     for number in range(1_000):
         person = f"U{number + 100}"
         server.workspace.add_user(person, f"사람 {number}")
-        server.workspace.add_message("C1", {"user": person, "text": f"글 {number}", "thread_ts": root.root_id})
-    server.calls.clear()
-    found = await bench.platform.fetch_thread(root, 20)
+        server.workspace.add_message("C1", {"user": person, "text": f"글 {number}", "thread_ts": root})
+    platform = SlackPlatform(slack_options(server), state=MemoryState(), clock=lambda: datetime.now(UTC))
+    found = await platform.fetch_thread(ThreadRef(platform="slack", channel_id="C1", root_id=root), 20)
+    await platform.close()
     assert [message.text for message in found] == [f"글 {number}" for number in range(980, 1_000)]
     assert server.calls["conversations.replies"] == 2
     assert server.calls["users.info"] <= 100
