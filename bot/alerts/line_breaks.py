@@ -44,7 +44,7 @@ _GO_PLACE = re.compile(
 )
 _CAUSE_BEHIND_FRAME = re.compile(r"(?<=\))[ \t]+(?=(?:[a-z_][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b)")
 _UNFINISHED = re.compile(
-    r"^\s*at$"
+    r"^\s*at$|^\s*(?:Caused by|Suppressed|Wrapped by|\[cause\]):$"
     r"|^\s*at [\w.$<>/@`\[\]|+-]+(?:\([^()]*)?$"  # no closing bracket yet
     r"|^\s*at (?:async )?[\w.$<>\[\] ]+ \([^()]*$"
     r"|^\s*at [\w.$<>`\[\]|,+]+\([^()]*\) (?:in(?: \S*)?)?$"
@@ -77,8 +77,15 @@ def without_word_wraps(lines: Sequence[str]) -> list[str]:
     for line in lines:
         if joined and line.startswith("~["):  # where the class of a frame came from
             joined[-1] = f"{joined[-1].rstrip()} {line}"
-        elif joined and line.strip() and _UNFINISHED.match(joined[-1]) and not _FRAME_START.match(line):
-            at_word = joined[-1].endswith(("at", "in", ",", "line", " ")) or line.lstrip().startswith("(")
+        elif (
+            joined
+            and line.strip()
+            and _UNFINISHED.match(joined[-1])
+            and (not _FRAME_START.match(line) or joined[-1].strip() == "at" or joined[-1].endswith("by:"))
+        ):
+            at_word = joined[-1].endswith(
+                ("at", "in", ",", "line", " ", "by:", "Suppressed:", "[cause]:")
+            ) or line.lstrip().startswith("(")
             joined[-1] = joined[-1].rstrip() + (" " if at_word else "") + line.strip()
         else:
             joined.append(line)

@@ -159,7 +159,8 @@ def _go_name(symbol: str) -> str | None:
 # 0 Pool.release(_:) + 84 in App at /build/Sources/App/Pool.swift:73:13
 # Fatal error: Unexpectedly found nil: file App/Cart.swift, line 12
 _SWIFT = re.compile(
-    r"(?:(?P<symbol>[\w.]{1,120})(?:\([\w:]{0,100}\)\s|\s(?=\+ \d))[^\n]{0,200}?|\bat\s|[(\s:]|^)(?P<file>[\w/+.\-]{1,300}\.swift)"
+    r"(?:(?P<symbol>[\w.]{1,120})(?:\([\w:]{0,100}\)\s|\s(?=\+ \d))[^\n]{0,200}?|\bat\s|[(\s:]|^)"
+    r"(?P<file>[\w/+.\-]{1,300}\.swift)"
     r"(?::|, line )(?P<line>\d+)",
     re.MULTILINE,
 )
