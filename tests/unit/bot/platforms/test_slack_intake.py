@@ -329,7 +329,7 @@ async def test_a_channel_that_another_organisation_reads_is_marked(bench, server
     for channel in ("C1", "C9"):
         await server.say(channel, "U1", f"{MENTION} 연차는?")
     await server.sockets.settled()
-    assert [(m.thread.channel_id, m.is_shared) for m in bench.messages] == [("C1", False), ("C9", True)]
+    assert {m.thread.channel_id: m.is_shared for m in bench.messages} == {"C1": False, "C9": True}
 
 
 async def test_people_of_other_organisations_and_of_the_grid_are_heard_by_their_ids(bench, server):
@@ -337,9 +337,10 @@ async def test_people_of_other_organisations_and_of_the_grid_are_heard_by_their_
     await server.say("C1", "W012ABC", f"{MENTION} 연차는?", user_team="E0GRID", source_team="T9")
     await server.say("C1", "U0STRANGER", f"{MENTION} <@W012ABC> 연차는?", user_team="T9", source_team="T9")
     await server.sockets.settled()
-    grid, stranger = bench.messages
-    assert (grid.author.id, grid.author.display_name) == ("W012ABC", "그리드")
-    assert (stranger.author.id, stranger.author.is_bot) == ("U0STRANGER", False)  # users.info does not know them
+    said = {message.author.id: message for message in bench.messages}
+    grid, stranger = said["W012ABC"], said["U0STRANGER"]
+    assert grid.author.display_name == "그리드"
+    assert not stranger.author.is_bot  # users.info does not know them
     assert stranger.text == "@그리드 연차는?"
     assert stranger.mentions_others
 
