@@ -113,7 +113,11 @@ TOKEN_RULES: tuple[MaskRule, ...] = (
     _token("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,}"),
     _token("vercel-token", "vercel_", r"vercel_(?:blob_rw|[a-z]{2,4})_[A-Za-z0-9_]{24,}", _has_digit),
     _token("mailchimp-key", "-us", r"[0-9a-f]{32}-us\d{1,2}"),
-    _token("toss-key", "live_ test_", r"(?:live|test)_g?[sc]k_(?:docs_)?[A-Za-z0-9]{20,}"),
+    _token(
+        "toss-key",
+        "live_sk_ live_gsk_ live_ck_ live_gck_ test_sk_ test_gsk_ test_ck_ test_gck_",
+        r"(?:live|test)_g?[sc]k_(?:docs_)?[A-Za-z0-9]{20,}",
+    ),
     _token("kakao-key", "KakaoAK ", r"(?<=KakaoAK )[0-9a-f]{32}"),
     _token("webhook", "/webhookb2/", r"(?<=/webhookb2/)[0-9a-f-]{30,}@[\w-]+/IncomingWebhook/\w{24,}(?:/[\w-]+)*"),
     _token("webhook", "hooks.zapier.com", r"(?<=hooks\.zapier\.com/hooks/catch/)\d+/\w+"),
@@ -170,9 +174,9 @@ TOKEN_RULES: tuple[MaskRule, ...] = (
     ),
     MaskRule(
         kind="cookie",
-        hints=("ookie",),
+        hints=("sid=", "SID=", "ssionid=", "ssionId=", "ssionID=", "SIONID=", "ession=", "ESSION=", "uth="),
         pattern=re.compile(
-            r"(?:sid|SID|[Ss]essionid|[Ss]ession[iI][dD]|SESSIONID|SESSID|[Ss]ession|SESSION|[Aa]uth)="
+            r"(?:sid|S?SID|[Ss]essionid|[Ss]ession[iI][dD]|SESSIONID|SESSID|[Ss]ession|SESSION|[Aa]uth)="
             r"(?P<v>[A-Za-z0-9%._~+/-]{24,})"
         ),
         check=_is_bearer,
