@@ -52,6 +52,9 @@ _UNFINISHED = re.compile(
 )
 
 
+_AT_WORD = ("at", "in", ",", "line", " ", "by:", "Suppressed:", "[cause]:")
+
+
 def without_hard_wraps(lines: Sequence[str], prefix: re.Pattern[str] | None = None) -> list[str]:
     """Lines joined that a fixed width cut: they are exactly as long as the longest one. A line that is indented, that
     begins a frame or carries the prefix of all lines was printed as it is."""
@@ -77,19 +80,19 @@ def without_word_wraps(lines: Sequence[str]) -> list[str]:
     for line in lines:
         if joined and line.startswith("~["):  # where the class of a frame came from
             joined[-1] = f"{joined[-1].rstrip()} {line}"
-        elif (
-            joined
-            and line.strip()
-            and _UNFINISHED.match(joined[-1])
-            and (not _FRAME_START.match(line) or joined[-1].strip() == "at" or joined[-1].endswith("by:"))
-        ):
-            at_word = joined[-1].endswith(
-                ("at", "in", ",", "line", " ", "by:", "Suppressed:", "[cause]:")
-            ) or line.lstrip().startswith("(")
+        elif joined and line.strip() and _goes_on(joined[-1], line):
+            at_word = joined[-1].endswith(_AT_WORD) or line.lstrip().startswith("(")
             joined[-1] = joined[-1].rstrip() + (" " if at_word else "") + line.strip()
         else:
             joined.append(line)
     return joined
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a frame or a head that is not finished goes on in the next line."""
+    if not _UNFINISHED.match(before):
+        return False
+    return not _FRAME_START.match(line) or before.strip() == "at" or before.endswith("by:")
 
 
 def with_line_breaks(line: str) -> list[str]:
