@@ -247,7 +247,8 @@ class Worker:
 
     def _error_reply(self, message: Message, error: Exception) -> Reply:
         error_id = trace_of(message.delivery_id)  # what the reader sees stands in every line of this delivery
-        log.error("delivery.failed", error_id=error_id, exc_info=error)
+        refused = isinstance(error, PlatformError)  # no mistake of the program, so no traceback
+        log.error("delivery.failed", error_id=error_id, reason=str(error), exc_info=None if refused else error)
         return Reply(
             thread=message.thread,
             markdown=self._persona.say("error", language_of(message.text), id=error_id),
