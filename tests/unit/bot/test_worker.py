@@ -9,6 +9,7 @@ import pytest
 
 from bot.inbox import Inbox
 from bot.store import Store
+from bot.tracing import trace_of
 from bot.types import Author
 from bot.worker import MAX_CRASHES
 from tests.fakes.chat_model import FakeChatModel, FakeReply
@@ -104,7 +105,7 @@ async def test_a_failure_is_told_with_an_id_that_the_log_knows(company, store, p
         await bot.settled()
     reply = platform.posts[0].reply
     assert reply.kind == "error"
-    assert reply.error_id
+    assert reply.error_id == trace_of(asked.delivery_id)  # the one that every line of this delivery carries
     assert reply.error_id in reply.markdown
     assert reply.error_id in store.query("SELECT outcome FROM inbox")[0]["outcome"]
     assert platform.reactions[-1] == (asked.id, "x")
