@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import structlog
 
 from bot.audit import AuditLog
 from bot.inbox import Inbox
@@ -269,4 +270,5 @@ def _work_and_die(place: Path, what: str, at_step: str) -> None:
 
 
 if __name__ == "__main__":
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))  # standard output is for numbers
     _work_and_die(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
