@@ -25,7 +25,7 @@ from bot.model_chain import ModelChain, ModelPool, ModelRun
 from bot.notices import degraded_line, is_search_tool, model_problem, quote_words, skipped_notes
 from bot.persona import Persona, language_of
 from bot.ports import Waiting as Waiting
-from bot.quoting import nearest_sources, quote_evidence
+from bot.quoting import answers_first, nearest_sources, quote_evidence
 from bot.routing import Routed, route
 from bot.small_talk import SmallTalk, small_talk
 from bot.sources import Link, ToolHistory, cite, freshness, place_of, unfinished
@@ -240,14 +240,15 @@ class Answering:
     # --- answers ------------------------------------------------------------------------------
 
     def _quoted(self, question: _Question, opening: str, notes: Sequence[str] = ()) -> Answer:
+        chunks = answers_first(question.evidence.chunks, question.text)
         quotes, citations = quote_evidence(
-            question.evidence.chunks, question.found.terms, self._analyze, language=question.language, link=self._link
+            chunks, question.found.terms, self._analyze, language=question.language, link=self._link
         )
         missing = question.evidence.verdict.missing
         if missing:
             opening += "\n\n" + self._persona.say("missing_word", question.language, words=quote_words(missing))
         places = {citation.chunk_id: citation.index for citation in citations}
-        ranked = sorted(question.evidence.chunks, key=lambda scored: places.get(scored.chunk.id, len(places) + 1))
+        ranked = sorted(chunks, key=lambda scored: places.get(scored.chunk.id, len(places) + 1))
         conflicts = find_conflicts(ranked, list(range(1, len(citations) + 1)), question.text)
         citations, dispute = self._disputed(question, ranked, citations, conflicts)
         return self._answer(question, f"{opening}\n\n{quotes}{dispute}", citations, model=None, notes=notes)

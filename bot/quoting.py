@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bot.evidence_text import escape_text
@@ -16,6 +17,8 @@ MAX_CODE_QUOTES = 2
 MIN_DOCS_QUOTES = 2  # the second piece is often the appendix with the number, in words that the question does not use
 NEAREST = 3
 MAX_CALLERS = 3
+_FORM = re.compile(r"별지|서식|양식|\bform\b", re.IGNORECASE)
+_ASKS_FOR_FORM = re.compile(r"별지|서식|양식|신청서|서류|\bforms?\b|\btemplate\b", re.IGNORECASE)
 CLOSE_BEHIND = (
     0.7  # a further chunk is quoted when it holds at least this share of the question's words that the first does
 )
@@ -35,6 +38,14 @@ def quote_evidence(
         blocks.append(f"**{escape_text(place)}** [{number}]\n\n{excerpt.markdown}{called}")
         citations.append(citation)
     return "\n\n".join(blocks), tuple(citations)
+
+
+def answers_first(chunks: Sequence[ScoredChunk], question: str) -> list[ScoredChunk]:
+    """The chunks in their order, but empty forms behind the rules: a form has the words of a question and no answer,
+    unless it is the form that is asked for."""
+    if _ASKS_FOR_FORM.search(question):
+        return list(chunks)
+    return sorted(chunks, key=lambda scored: _FORM.search(scored.chunk.locator.label or "") is not None)
 
 
 def nearest_sources(

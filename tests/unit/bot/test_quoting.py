@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.json_forms import search_form
-from bot.quoting import choose_chunks, quote_evidence
+from bot.quoting import answers_first, choose_chunks, quote_evidence
 from knowledge.analysis import analyze
 from knowledge.types import Caller, Chunk, Evidence, Locator, ScoredChunk, Verdict
 
@@ -77,3 +79,19 @@ def test_search_prints_the_callers_with_their_places() -> None:
         "line": 12,
     }
     assert second["callers"] == []
+
+
+def rule(name: str, label: str) -> ScoredChunk:
+    made = chunk(name, "국외 출장 보고서는 20일 이내에 낸다.", uri="travel.md")
+    return ScoredChunk(chunk=replace(made, kind="article", locator=replace(made.locator, label=label)))
+
+
+FORM, RULE = rule("form", "[별지 제4호 서식] 국외 출장 보고서"), rule("rule", "제7조의6(보고)")
+
+
+def test_a_form_that_nobody_asked_for_stands_behind_the_rule() -> None:
+    assert answers_first([FORM, RULE], "출장 보고서는 며칠 안에 내나요?") == [RULE, FORM]
+
+
+def test_a_form_that_is_asked_for_keeps_its_place() -> None:
+    assert answers_first([FORM, RULE], "출장 보고서 서식이 있나요?") == [FORM, RULE]
