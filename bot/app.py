@@ -63,7 +63,7 @@ async def _run_services(services: Services, stopping: asyncio.Event, announce: C
     settings = services.settings
     chat = build_chat(services, clock=utc_now, new_id=new_id)
     services.readiness.platform_states = lambda: states_of(chat.runners)
-    services.maintenance.on_restored.append(chat.worker.wake)
+    services.maintenance.on_restored += [chat.worker.wake, *([chat.placing.wake] if chat.placing is not None else [])]
     operators = build_operator_routes(services, chat)
     chat.machine_routes = (*chat.machine_routes, *operators.routes)
     try:
