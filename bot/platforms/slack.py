@@ -103,7 +103,7 @@ class SlackPlatform:
             token=options.bot_token, api_url=options.api_url, retry_pause_s=timing.retry_pause_s,
             tls=tls_of(options.ca_file),
         )  # fmt: skip
-        self._messages = SlackMessages(self._api)
+        self._messages = SlackMessages(self._api, monotonic=monotonic)
         self._posts = SlackPosts(self._api, identity=lambda: self._identity, retry_pause_s=timing.retry_pause_s)
         self._roots = SlackRoots(
             self._api, self._posts, identity=self._known_identity, clock=clock, retry_pause_s=timing.retry_pause_s

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -22,6 +23,7 @@ SPOKEN = frozenset({None, "bot_message", "file_share", "thread_broadcast", "me_m
 FILE_TIMEOUT_S = 15.0
 NAME_TIMEOUT_S = 3.0
 NAMES_KEPT = 5_000
+NAME_LIFE_S = 3600.0  # people are renamed now and then
 
 Json = Mapping[str, Any]
 
@@ -39,9 +41,10 @@ class Person:
 class SlackMessages:
     """Translates; asks Slack for names, which it keeps, and for files."""
 
-    def __init__(self, api: SlackApi) -> None:
+    def __init__(self, api: SlackApi, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._api = api
-        self._people: OrderedDict[str, Person] = OrderedDict()
+        self._monotonic = monotonic
+        self._people: OrderedDict[str, tuple[float, Person]] = OrderedDict()  # with when that was asked
         self._asking: dict[str, asyncio.Task[Person]] = {}
 
     async def message(
@@ -76,16 +79,18 @@ class SlackMessages:
 
     async def person(self, user_id: str) -> Person:
         """Name and kind of a user or bot; the id itself as name when Slack does not tell in time."""
-        if user_id in self._people:
+        known = self._people.get(user_id)
+        if known is not None and self._monotonic() - known[0] < NAME_LIFE_S:
             self._people.move_to_end(user_id)
-            return self._people[user_id]
+            return known[1]
         try:
             async with asyncio.timeout(NAME_TIMEOUT_S):
                 found = await asyncio.shield(self._asked(user_id))
         except (PlatformError, TimeoutError) as error:
             log.info("slack.name_unknown", user=user_id, reason=str(error))
-            return Person(name=user_id, is_bot=user_id.startswith("B"))
-        self._people[user_id] = found
+            return known[1] if known is not None else Person(name=user_id, is_bot=user_id.startswith("B"))
+        self._people[user_id] = (self._monotonic(), found)
+        self._people.move_to_end(user_id)
         while len(self._people) > NAMES_KEPT:
             self._people.popitem(last=False)
         return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot.errors import StoreError
 from bot.types import Attachment
-from tests.emulators.slack import BOT_USER, event_callback
+from tests.emulators.slack import BOT_USER, Failure, event_callback
 from tests.unit.bot.platforms.slack_bench import MENTION, listening, slack_server
 
 
@@ -357,3 +359,16 @@ async def test_two_mentions_in_one_post_are_one_message(bench, server):
     await server.say("C1", "U1", f"{MENTION} 연차는? {MENTION} 그리고 병가는?")
     await server.sockets.settled()
     assert [m.text for m in bench.messages] == ["연차는? 그리고 병가는?"]
+
+
+async def test_people_who_are_renamed_are_called_by_their_new_name_after_a_while(bench, server):
+    messages = bench.platform._messages
+    assert (await messages.person("U2")).name == "준호"
+    server.workspace.add_user("U2", "준호 (인사팀)")
+    assert (await messages.person("U2")).name == "준호"
+    later = time.monotonic() + 3601
+    messages._monotonic = lambda: later
+    assert (await messages.person("U2")).name == "준호 (인사팀)"
+    later += 3601
+    server.fail("users.info", Failure(error="internal_error"))
+    assert (await messages.person("U2")).name == "준호 (인사팀)"  # an old name is better than an id
