@@ -16,10 +16,11 @@ from knowledge.chunking.code_grammars import GRAMMARS
 from knowledge.chunking.code_text import split_lines
 
 _COMPONENTS = frozenset(["vue", "svelte", "astro"])
-_SCRIPT = re.compile(r"<script\b(?P<attributes>[^>]{0,2000})>(?P<code>.*?)(?:</script\s*>|\Z)", re.I | re.S)
+_SCRIPT = re.compile(r"<script\b(?P<attributes>[^>]{0,400})>(?P<code>.*?)(?:</script\s*>|\Z)", re.I | re.S)
 _FRONT_MATTER = re.compile(r"\A---[^\S\n]*\n(?P<code>.*?)^---[^\S\n]*$", re.S | re.M)
 _LANGUAGE = re.compile(r"\blang\s*=\s*[\"']?(?P<name>[a-z]+)")
 _BLOCK = re.compile(r"<(?:style|template|i18n|docs|route)\b", re.I)
+_MAX_BLOCKS = 50  # no component has more; what follows is cut by its size alone
 _NOT_BLANK = re.compile(r"[^\n]")
 _MAGIC = re.compile(r"\s*(?:[%!]|\?\w|\w+\?\s*$)")
 _CELL = re.compile(r'\s*"cell_type"\s*:\s*"(?P<type>\w+)"')
@@ -67,12 +68,15 @@ def _component(text: str) -> EmbeddedCode:
 def _other_runs(text: str, code: str) -> Iterator[tuple[int, int]]:
     """Rows that hold no code, a run for each block."""
     start: int | None = None
+    blocks = 0
     rows = split_lines(text)
     code_rows = split_lines(code)
     for row, line in enumerate(rows):
         is_code = row < len(code_rows) and bool(code_rows[row].strip())
         is_tag = line.lstrip().lower().startswith(("<script", "</script"))
-        if start is not None and (is_code or is_tag or (row > start and _BLOCK.match(line))):
+        begins = start is not None and row > start and blocks < _MAX_BLOCKS and _BLOCK.match(line) is not None
+        blocks += begins
+        if start is not None and (is_code or is_tag or begins):
             yield start, row - 1
             start = None
         if start is None and line.strip() and not is_code and not is_tag:

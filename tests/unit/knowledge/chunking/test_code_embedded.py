@@ -79,6 +79,10 @@ def test_the_front_matter_of_an_astro_page_is_code() -> None:
     assert "title" in symbols("page.astro", text)
 
 
+def test_a_component_of_thousands_of_blocks_gives_no_thousands_of_chunks() -> None:
+    assert len(cut_code("A.vue", "<style>\n" * 20_000).drafts) < 200
+
+
 def test_a_component_in_one_long_line_is_cut_into_windows() -> None:
     assert cut_code("A.vue", "<script>" + "var a=1;" * 2000 + "</script>").warnings == (MINIFIED,)
 
