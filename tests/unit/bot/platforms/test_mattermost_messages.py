@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from time import perf_counter
 
 import pytest
@@ -197,6 +198,21 @@ async def test_newcomers_are_looked_up_side_by_side():
         hold.set()
         await until(lambda: len(b.messages) == 20)
         assert [m.author.id for m in b.messages] == people
+
+
+async def test_a_server_with_collapsed_threads_tells_more_and_the_same_is_heard():
+    """It sends events about threads between those about posts, and roots carry what their readers follow."""
+    async with bench() as b:
+        state = b.server.state
+        row = state.channels[state.town]
+        root = b.ask("다들 보세요")
+        for event in ("thread_updated", "thread_follow_changed", "thread_read_changed", "channel_viewed"):
+            state._send(event, {"thread": json.dumps({"id": root["id"], "reply_count": 1, "is_following": True})}, row)
+        state.posts[root["id"]].update(is_following=True, last_reply_at=1, participants=[{"id": state.alice}])
+        b.ask("@helperbot 연차는?", root=root["id"])
+        await until(lambda: len(b.messages) == 2)
+        assert b.messages[1].thread.root_id == root["id"]
+        assert [m.text for m in await b.platform.fetch_thread(b.messages[1].thread, 9)] == ["다들 보세요", "연차는?"]
 
 
 async def test_a_bot_that_is_renamed_while_it_runs_hears_its_new_name():
