@@ -231,7 +231,8 @@ class _Intake:
         sentences = []
         for place, (count, since) in waiting.items():
             trouble = self._placing.troubles.get(place)
-            where = ":".join(place) if place != NOWHERE else ""
+            where = f" for {':'.join(place)}" if place != NOWHERE else ""
+            who = f"{count} alerts wait" if count > 1 else "1 alert waits"
             if place == NOWHERE:
                 why = "their service has no channel: set alerts.channel, or the channel of [services.NAME]"
             elif place[0] not in self._placing.platforms:
@@ -240,9 +241,7 @@ class _Intake:
                 why = f"{trouble.reason.rstrip('.')}; tried again at {trouble.again_at:%H:%M:%S} UTC"
             else:
                 continue
-            sentences.append(
-                f"{count} alerts wait{f' for {where}' if where else ''} since {since:%Y-%m-%d %H:%M} UTC: {why}"
-            )
+            sentences.append(f"{who}{where} since {since:%Y-%m-%d %H:%M} UTC: {why}")
         return [
             ToolStatus(
                 name="alerts",

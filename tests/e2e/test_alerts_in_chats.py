@@ -125,7 +125,7 @@ async def a_channel_without_the_bot_is_told_and_its_alerts_come_later(slack: Sla
 
     async def told() -> bool:
         status = await asyncio.to_thread(bot.haechi.run, "status", "--json")
-        return "1 alerts wait for slack:C0PAY" in status.stdout and "/invite" in status.stdout
+        return "1 alert waits for slack:C0PAY" in status.stdout and "/invite" in status.stdout
 
     await eventually(told)
     assert slack_roots(slack) == []
