@@ -37,9 +37,12 @@ def instruction(name: str) -> list[str]:
     return found
 
 
+LINTER = Path(sys.executable).with_name("hadolint")
+
+
+@pytest.mark.skipif(not LINTER.exists(), reason="hadolint has no build for this machine")
 def test_the_linter_of_dockerfiles_has_no_complaint():
-    program = Path(sys.executable).with_name("hadolint")
-    said = subprocess.run([program, "--no-color", ROOT / "Dockerfile"], capture_output=True, text=True, check=False)
+    said = subprocess.run([LINTER, "--no-color", ROOT / "Dockerfile"], capture_output=True, text=True, check=False)
     assert (said.returncode, said.stdout) == (0, ""), said.stdout + said.stderr
 
 

@@ -166,7 +166,7 @@ async def an_error_on_the_page(bot: Bot, address: str) -> None:
     """The number that a reader is shown is that of all lines of the question, the traceback's among them."""
     with closing(sqlite3.connect(bot.haechi.folder / "data" / "bot.sqlite3")) as connection:
         connection.execute(  # the reply cannot be kept: nobody has planned for that
-            'CREATE TRIGGER broken BEFORE UPDATE OF reply ON inbox WHEN new.reply LIKE \'%"kind": "answer"%\''
+            'CREATE TRIGGER broken BEFORE UPDATE OF reply ON inbox WHEN new.reply NOT LIKE \'%"kind": "error"%\''
             " BEGIN SELECT RAISE(ABORT, 'a bug'); END"
         )
         connection.commit()
