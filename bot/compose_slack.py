@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 def build_slack(
-    settings: SlackSettings, *, catch_up: CatchUpSettings, state: PlatformState, clock: Callable[[], datetime]
-) -> SlackPlatform | None:
+    settings: SlackSettings, *, catch_up: CatchUpSettings, state: PlatformState, clock: Callable[[], datetime],
+    public_url: str | None = None,
+) -> SlackPlatform | None:  # fmt: skip
     """The adapter; None when Slack is switched off. In HTTP mode bot.http.slack.slack_routes belongs to it."""
     if not settings.enabled:
         return None
@@ -39,6 +40,7 @@ def build_slack(
         api_url=settings.api_url,
         live_answers=settings.live_answers,
         ca_file=settings.ca_file,
+        public_url=public_url,
         token_now=partial(token_now, settings),
         catch_up_age=timedelta(hours=catch_up.max_age_hours),
         catch_up_messages=catch_up.max_messages,

@@ -37,7 +37,7 @@ def check_platforms(settings: Settings) -> Iterator[Check]:
 async def _examine(settings: Settings) -> list[Check]:
     state, catch_up = _NoState(), settings.catch_up
     platforms: list[ChatPlatform | None] = [
-        build_slack(settings.slack, catch_up=catch_up, state=state, clock=utc_now),
+        build_slack(settings.slack, catch_up=catch_up, state=state, clock=utc_now, public_url=settings.public_url),
         build_mattermost(settings.mattermost, catch_up=catch_up, state=state, clock=utc_now),
     ]
     checks: list[Check] = []

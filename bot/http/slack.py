@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.http.machine import whole_body
+from bot.platforms.slack_diagnosis import UNSIGNED
 
 PATHS = ("/slack/events", "/slack/interactivity", "/slack/commands")
 BODY_LIMIT_BYTES = 2 * 1024 * 1024
@@ -31,7 +32,7 @@ def slack_routes(platform: TakesRequests) -> list[Route]:
 
     async def take(request: Request) -> Response:
         if not _may_be_signed(request.headers):
-            return Response("The request is not signed by Slack.", status_code=401, media_type="text/plain")
+            return Response(f"The request is {UNSIGNED}.", status_code=401, media_type="text/plain")
         body = await whole_body(request, limit_bytes=BODY_LIMIT_BYTES)
         try:
             text = body.decode("utf-8")

@@ -73,6 +73,7 @@ class SlackOptions:
     api_url: str = "https://slack.com/api/"
     live_answers: bool = True
     ca_file: Path | None = None
+    public_url: str | None = None  # where Slack reaches the bot in HTTP mode, for doctor
     token_now: Callable[[str], SecretStr | None] | None = None  # "bot_token", "app_token" as they are configured by now
     catch_up_age: timedelta = timedelta(hours=24)
     catch_up_messages: int = 500
@@ -265,7 +266,12 @@ class SlackPlatform:
     async def diagnose(self, channel_ids: Sequence[str]) -> Sequence[Diagnosis]:
         try:
             return await diagnose_slack(
-                self._api, self._options.app_token, channel_ids, mode=self._options.mode, now=self._clock()
+                self._api,
+                self._options.app_token,
+                channel_ids,
+                mode=self._options.mode,
+                now=self._clock(),
+                public_url=self._options.public_url,
             )
         finally:
             if self._intake.receive is None:

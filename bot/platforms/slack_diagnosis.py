@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
+import aiohttp
 from pydantic import SecretStr
 
 from bot.errors import AuthError, PlatformError
@@ -46,13 +47,16 @@ _EVENT_SCOPES = (
 )
 
 
+EVENTS_PATH = "/slack/events"
+UNSIGNED = "not signed by Slack"  # what bot.http.slack answers to whom Slack did not sign for
+HTTP_LIMIT_S = 10.0
 HTTP_SKEW = timedelta(minutes=4)  # Slack's requests may be five minutes old
 SOCKET_SKEW = timedelta(minutes=30)
 
 
 async def diagnose_slack(
     api: SlackApi, app_token: SecretStr | None, channel_ids: Sequence[str], *, mode: Literal["socket", "http"],
-    now: datetime,
+    now: datetime, public_url: str | None = None,
 ) -> list[Diagnosis]:  # fmt: skip
     """One line for each thing that can be asked; nothing is raised."""
     try:
@@ -63,7 +67,7 @@ async def diagnose_slack(
             remedy = "check the network, the proxy and slack.api_url"
         return [Diagnosis(name="slack token", ok=False, detail=str(error), remedy=remedy)]
     lines = [_bot_token(identity), *_clock(identity, now, mode), _scopes(identity)]
-    lines.append(await _socket(api, app_token) if mode == "socket" else _http())
+    lines.append(await _socket(api, app_token) if mode == "socket" else await _http(public_url))
     lines += [_events(identity), _command(identity)]
     for channel_id in channel_ids:
         lines.append(await _channel(api, channel_id, identity))
@@ -131,12 +135,28 @@ async def _socket(api: SlackApi, app_token: SecretStr | None) -> Diagnosis:
     return Diagnosis(name=name, ok=True, detail="a connection can be opened")
 
 
-def _http() -> Diagnosis:
+async def _http(public_url: str | None) -> Diagnosis:
+    """Whether Slack reaches the bot can be seen from here only as far as the bot's own address leads to it."""
+    name = "slack over HTTP"
+    told = "Slack must reach PUBLIC_URL/slack/events; Slack shows Verified beside it under Event Subscriptions"
+    if public_url is None:
+        return Diagnosis(name=name, ok=True, detail=f"{told} (not tried: public_url is not set)")
+    address = f"{public_url.rstrip('/')}{EVENTS_PATH}"
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=HTTP_LIMIT_S), trust_env=True) as session,
+            session.post(address, data=b"{}", allow_redirects=False) as answer,
+        ):
+            found = answer.status == 401 and UNSIGNED in await answer.text()
+            why = f"something else than the bot answers at {address} (status {answer.status})"
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        found, why = False, f"nothing answers at {address} ({type(error).__name__})"
+    if found:
+        return Diagnosis(name=name, ok=True, detail=f"{address} leads to the bot; {told}")
     return Diagnosis(
-        name="slack over HTTP",
-        ok=True,
-        detail="Slack must reach PUBLIC_URL/slack/events; Slack shows Verified beside it under Event Subscriptions",
-    )
+        name=name, ok=False, detail=why,
+        remedy="start `haechi run`, and let the proxy at public_url pass /slack/ on to it",
+    )  # fmt: skip
 
 
 def _events(identity: Identity) -> Diagnosis:

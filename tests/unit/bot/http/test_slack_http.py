@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import socket
 import time
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import httpx
 import pytest
+import uvicorn
 from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
 
 from bot.errors import StoreError
 from bot.http.slack import slack_routes
+from bot.platforms.slack import SlackPlatform
+from tests.emulators.memory_state import MemoryState
 from tests.emulators.slack import SIGNING_SECRET, event_callback
+from tests.emulators.slack_options import slack_options
 from tests.unit.bot.platforms.slack_bench import MENTION, listening, slack_server
 
 EVENT = {
@@ -141,12 +149,6 @@ async def test_commands_and_buttons_are_taken_too(bench, client, server):
 
 
 async def test_before_anybody_listens_slack_is_told_to_come_again(server):
-    from datetime import UTC, datetime
-
-    from bot.platforms.slack import SlackPlatform
-    from tests.emulators.memory_state import MemoryState
-    from tests.emulators.slack_options import slack_options
-
     platform = SlackPlatform(slack_options(server, mode="http"), state=MemoryState(), clock=lambda: datetime.now(UTC))
     app = Starlette(routes=slack_routes(platform))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bot") as client:
@@ -170,3 +172,23 @@ async def test_bodies_that_are_nested_without_end_are_refused(client, kind):
 
 async def test_the_routes_take_posts_alone(client):
     assert (await client.get("/slack/events")).status_code == 405
+
+
+async def test_doctor_asks_whether_the_public_address_leads_to_the_bot(bench, server):
+    listener = socket.create_server(("127.0.0.1", 0))
+    app = Starlette(routes=slack_routes(bench.platform))
+    site = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+    site.capture_signals = contextlib.nullcontext
+    serving = asyncio.create_task(site.serve(sockets=[listener]))
+    own = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    try:
+        await bench.until(lambda: site.started)
+        for address, ok in ((own, True), ("http://127.0.0.1:9", False), (server.origin, False), (None, True)):
+            options = slack_options(server, mode="http", app_token=None, public_url=address)
+            platform = SlackPlatform(options, state=MemoryState(), clock=lambda: datetime.now(UTC))
+            found = {line.name: line for line in await platform.diagnose([])}["slack over HTTP"]
+            assert found.ok is ok, address
+            assert ok or "/slack/" in found.remedy
+    finally:
+        site.should_exit = True
+        await serving
