@@ -25,7 +25,7 @@ from bot.model_chain import ModelChain, ModelPool, ModelRun
 from bot.notices import degraded_line, is_search_tool, model_problem, quote_words, skipped_notes
 from bot.persona import Persona, language_of
 from bot.ports import Waiting as Waiting
-from bot.quoting import answers_first, nearest_sources, quote_evidence
+from bot.quoting import nearest_sources, quote_evidence, worth_quoting
 from bot.routing import Routed, route
 from bot.small_talk import SmallTalk, small_talk
 from bot.sources import Link, ToolHistory, cite, freshness, place_of, unfinished
@@ -240,7 +240,7 @@ class Answering:
     # --- answers ------------------------------------------------------------------------------
 
     def _quoted(self, question: _Question, opening: str, notes: Sequence[str] = ()) -> Answer:
-        chunks = answers_first(question.evidence.chunks, question.text)
+        chunks = worth_quoting(question.evidence.chunks, question.text)
         quotes, citations = quote_evidence(
             chunks, question.found.terms, self._analyze, language=question.language, link=self._link
         )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from bot.claims import numbers_of
 from bot.evidence_text import escape_text
 from bot.excerpt import Analyze, Excerpt, excerpt_of
+from bot.labels import take_labels
+from bot.quantities import plain
 from bot.sources import Link, cite, place_of
 from bot.types import Citation, Language
 from bot.wording import word
@@ -19,6 +22,7 @@ NEAREST = 3
 MAX_CALLERS = 3
 _FORM = re.compile(r"별지|서식|양식|\bform\b", re.IGNORECASE)
 _ASKS_FOR_FORM = re.compile(r"별지|서식|양식|신청서|서류|\bforms?\b|\btemplate\b", re.IGNORECASE)
+_SHINGLE_CHARS, _ALIKE = 4, 0.85
 CLOSE_BEHIND = (
     0.7  # a further chunk is quoted when it holds at least this share of the question's words that the first does
 )
@@ -40,12 +44,63 @@ def quote_evidence(
     return "\n\n".join(blocks), tuple(citations)
 
 
-def answers_first(chunks: Sequence[ScoredChunk], question: str) -> list[ScoredChunk]:
-    """The chunks in their order, but empty forms behind the rules: a form has the words of a question and no answer,
-    unless it is the form that is asked for."""
+def worth_quoting(chunks: Sequence[ScoredChunk], question: str) -> list[ScoredChunk]:
+    """The chunks in their order, without what a reader would skip: a text that another document repeats, other articles
+    than the one that is asked for by number; empty forms, which have the words of a question and no answer, go behind
+    the rules unless a form is asked for."""
+    found = _asked_for_by_number(_each_text_once(chunks), question)
     if _ASKS_FOR_FORM.search(question):
-        return list(chunks)
-    return sorted(chunks, key=lambda scored: _FORM.search(scored.chunk.locator.label or "") is not None)
+        return found
+    return sorted(found, key=lambda scored: _FORM.search(scored.chunk.locator.label or "") is not None)
+
+
+def _each_text_once(chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    """Of chunks of documents with nearly one text the first, or one that is no scan; another revision stays."""
+    kept: list[ScoredChunk] = []
+    shingles: list[frozenset[str]] = []
+    for scored in chunks:
+        own = _shingles(scored.chunk.text) if scored.chunk.evidence_kind == "docs" else frozenset()
+        alike = (n for n, other in enumerate(shingles) if _are_alike(own, other))
+        twin = next((n for n in alike if _says_the_same(scored, kept[n])), None)
+        if twin is None:
+            kept.append(scored)
+            shingles.append(own)
+        elif kept[twin].chunk.locator.doubtful and not scored.chunk.locator.doubtful:
+            kept[twin] = scored
+    return kept
+
+
+def _shingles(text: str) -> frozenset[str]:
+    bare = re.sub(r"\W", "", text)
+    return frozenset(bare[n : n + _SHINGLE_CHARS] for n in range(max(0, len(bare) - _SHINGLE_CHARS + 1)))
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two texts differ in a few letters at most, as a scan and its original do."""
+    return bool(one) and len(one & other) >= _ALIKE * max(len(one), len(other))
+
+
+def _says_the_same(one: ScoredChunk, other: ScoredChunk) -> bool:
+    """Whether two texts that are alike are of one time and have the same amounts: a single digit may be all that a
+    revision, or the rules of another body, changed."""
+    mine, theirs = one.chunk.locator, other.chunk.locator
+    one_time = (mine.valid_from, mine.valid_until) == (theirs.valid_from, theirs.valid_until)
+    return one_time and numbers_of(one.chunk.text) == numbers_of(other.chunk.text)
+
+
+def _asked_for_by_number(chunks: Sequence[ScoredChunk], question: str) -> list[ScoredChunk]:
+    """Those of an article or appendix that the question names, with what is linked to them; all when none is named or
+    found."""
+    wanted = _names_in(question)
+    named = [scored for scored in chunks if wanted & _names_in(scored.chunk.locator.label or "")]
+    ids = {scored.chunk.id for scored in named}
+    linked = {scored.via for scored in named}
+    return [s for s in chunks if s.chunk.id in ids or s.via in ids or s.chunk.id in linked] if named else list(chunks)
+
+
+def _names_in(text: str) -> frozenset[str]:
+    """The numbered places that a text names: "제4조"."""
+    return frozenset(name for label in take_labels(plain(text))[0] for name in label)
 
 
 def nearest_sources(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 from bot.json_forms import search_form
-from bot.quoting import answers_first, choose_chunks, quote_evidence
+from bot.quoting import choose_chunks, quote_evidence, worth_quoting
 from knowledge.analysis import analyze
 from knowledge.types import Caller, Chunk, Evidence, Locator, ScoredChunk, Verdict
 
@@ -81,17 +82,40 @@ def test_search_prints_the_callers_with_their_places() -> None:
     assert second["callers"] == []
 
 
-def rule(name: str, label: str) -> ScoredChunk:
-    made = chunk(name, "국외 출장 보고서는 20일 이내에 낸다.", uri="travel.md")
-    return ScoredChunk(chunk=replace(made, kind="article", locator=replace(made.locator, label=label)))
+def rule(name: str, label: str, text: str, *, uri: str = "travel.md", **place: object) -> ScoredChunk:
+    made = chunk(name, text, uri=uri)
+    locator = replace(made.locator, label=label, symbol=None, **place)
+    return ScoredChunk(chunk=replace(made, kind="article", evidence_kind="docs", locator=locator))
 
 
-FORM, RULE = rule("form", "[별지 제4호 서식] 국외 출장 보고서"), rule("rule", "제7조의6(보고)")
+REPORT = "출장을 마친 직원은 20일 이내에 보고서를 총무팀장에게 제출하여야 한다."
+FORM = rule("form", "[별지 제4호 서식] 국외 출장 보고서", "위와 같이 국외 출장을 보고합니다. 직위: 성명: 날짜:")
+RULE = rule("rule", "제7조의6(보고)", REPORT)
 
 
 def test_a_form_that_nobody_asked_for_stands_behind_the_rule() -> None:
-    assert answers_first([FORM, RULE], "출장 보고서는 며칠 안에 내나요?") == [RULE, FORM]
+    assert worth_quoting([FORM, RULE], "출장 보고서는 며칠 안에 내나요?") == [RULE, FORM]
 
 
 def test_a_form_that_is_asked_for_keeps_its_place() -> None:
-    assert answers_first([FORM, RULE], "출장 보고서 서식이 있나요?") == [FORM, RULE]
+    assert worth_quoting([FORM, RULE], "출장 보고서 서식이 있나요?") == [FORM, RULE]
+
+
+def test_a_text_that_another_document_repeats_is_quoted_once_and_not_from_the_scan() -> None:
+    scan = rule(
+        "scan", "제7조의6(보고)", REPORT.replace("총무팀장", "총무팀정"), uri="scan.pdf", doubtful=("총무팀정",)
+    )
+    assert worth_quoting([scan, RULE], "보고서는 언제까지?") == [RULE]
+    assert worth_quoting([RULE, scan], "보고서는 언제까지?") == [RULE]
+
+
+def test_a_text_with_another_amount_or_of_another_time_is_quoted_too() -> None:
+    other = rule("other", "제7조의6(보고)", REPORT.replace("20일", "10일"), uri="other.md")
+    old = rule("old", "제7조의6(보고)", REPORT, uri="old.md", valid_until=date(2020, 1, 1))
+    assert worth_quoting([RULE, other, old], "보고서는 언제까지?") == [RULE, other, old]
+
+
+def test_only_the_article_that_is_asked_for_by_number_is_quoted() -> None:
+    next_one = rule("next", "제8조(정산)", "정산은 귀국한 날부터 하며 영수증을 붙인다.")
+    assert worth_quoting([RULE, next_one], "여비규정 제8조가 뭐야?") == [next_one]
+    assert worth_quoting([RULE, next_one], "여비규정 제99조가 뭐야?") == [RULE, next_one]
