@@ -12,7 +12,7 @@ from typing import Final
 
 from pathspec import GitIgnoreSpec
 
-FILTERS_VERSION: Final = "1"  # raise it when other files come through: all repositories are listed again
+FILTERS_VERSION: Final = "2"  # raise it when other files come through: all repositories are listed again
 MAX_FILE_BYTES: Final = 500_000
 
 SYMLINK = "symbolic link: its target is read under its own name, if it is in the repository"

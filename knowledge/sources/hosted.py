@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from knowledge.errors import KnowledgeError, NotFound, SourceEmpty, SourceMissing, StorageFull
+from knowledge.masking import MASKING_VERSION
 from knowledge.ports import DiscoveryTask
 from knowledge.sources import hosting
 from knowledge.sources.git import GitSource
@@ -201,7 +202,7 @@ class HostedSource:
 
     def _state(self, repository: HostedRepository, commit: str) -> str:
         """Changes when the part would give other items: another commit, other patterns, other rules."""
-        settings = "\0".join((repository.key, FILTERS_VERSION, *self._include, "", *self._exclude))
+        settings = "\0".join((repository.key, FILTERS_VERSION, MASKING_VERSION, *self._include, "", *self._exclude))
         return f"{commit}:{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
 
     def _mirror(self, repository: HostedRepository) -> Mirror:
