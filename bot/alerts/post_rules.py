@@ -18,7 +18,7 @@ _STATE = re.compile(
 # What a company's own bots put before a title: [장애] ..., [RESOLVED] ..., PROBLEM: ...
 _OWN_STATE = re.compile(
     r"^[^\w\[]*(?:\[(?:장애|발생|경고|알림|해결|복구|정상|해소|완료|ERROR|ALERT|ALARM|DOWN|UP|FIRING|RESOLVED|PROBLEM|RECOVERY|OK"
-    r"|CRITICAL|WARNING)\]\s*|(?:PROBLEM|RECOVERY|DOWN|UP)\s*[:\-]\s*)(?P<rest>\S.*)$",
+    r"|CRITICAL|WARNING)\]\s*|(?:PROBLEM|RECOVERY|DOWN|UP)\s*[:\-]\s*|Resolved in [\ddhms ]{1,20}: )(?P<rest>\S.*)$",
     re.IGNORECASE,
 )
 _END_STATE = re.compile(

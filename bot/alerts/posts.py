@@ -10,7 +10,7 @@ from bot.alerts.payloads.told import MAX_LABELS, Told, labels_of
 from bot.alerts.post_rules import incident_of, rule_of, without_state
 
 _SYSTEMS = (
-    ("alertmanager", re.compile(r"^\W*\[(?:FIRING|RESOLVED)(?::\d+)?\]", re.IGNORECASE)),
+    ("alertmanager", re.compile(r"^\W*(?:@\w+\s+)?\[(?:FIRING|RESOLVED)(?::\d+)?\]", re.IGNORECASE | re.MULTILINE)),
     ("cloudwatch", re.compile(r"CloudWatch Alarm|^\W*(?:ALARM|OK): \"|AWS Chatbot|Amazon Q Developer", re.IGNORECASE)),
     ("pagerduty", re.compile(r"PagerDuty|pagerduty\.com", re.IGNORECASE)),
     ("opsgenie", re.compile(r"Opsgenie", re.IGNORECASE)),
@@ -38,6 +38,7 @@ _GRAFANA = re.compile(r"^\s*(?:Labels|Annotations):\s*$|Grafana|/alerting/grafan
 _RESOLVED = re.compile(
     r"^[^\w\[]*(?:\[P\d\]\s*)?\[(?:RESOLVED(?::\d+)?|Recovered\b[^\]]*|OK|Closed|UP|RECOVERY|해결|복구|정상|해소|완료)\]"
     r"|^[^\w\[]*(?:Recovered|Resolved)\b(?=\s*(?:#\d+|[:\-|]|on\b|$))|^[^\w\[]*(?:RECOVERY|UP|OK)\s*[:\-]"
+    r"|^[^\w\[]*Resolved in (?:\d+\s?[dhms]\s*){1,4}:"
     r"|^[^\w\[]*Closed alert\b"
     r"|\bstate changed to OK\b|\b(?:ALARM|INSUFFICIENT_DATA) -> OK\b|\bOK: \""
     r"|(?:장애|알림|경보|오류|지연).{0,30}(?:복구|해결|해소|정상화)(?:되었|됐|됨|완료|$)"
@@ -45,6 +46,8 @@ _RESOLVED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEAD_LINES = 4
+_HEADED = re.compile(r"^[^\w\[]*\[(?:FIRING|RESOLVED)(?::\d+)?\]\s*\S", re.IGNORECASE)
+_ROW = re.compile(r"^\s*\|\s*(?P<key>[^|\n]{1,40}?)\s*\|\s*(?P<value>[^|\n]{1,300}?)\s*\|\s*$")
 _PASSED = re.compile(
     r"(?:pipeline|workflow|build|job|run|배포|deployment?|release).{0,80}\b(?:passed|succeeded|successful(?:ly)?|success|completed|started)\b"
     r"|\bdeployed\b|^\W*(?:배포(?:가|를)? (?:완료|시작))|(?:배포|빌드).{0,30}(?:성공|완료|시작)",
@@ -88,6 +91,7 @@ _ALIASES = {
 }
 _MESSAGE_LABELS = ("description", "message", "summary", "reason", "reason_for_state_change", "내용", "메시지")
 _USUAL_SEVERITIES = {"sentry": "error", "cloudwatch": "error", "github": "error", "gitlab": "error"}
+_PROJECT = re.compile(r"\[([a-z0-9][\w.-]{1,60})\] (?=\S)")  # [shop-web] TypeError: ...
 _NEXT_LABEL = re.compile(r"\s{2,}(?=[A-Z][\w ]{0,30}: )")
 _TICKED = re.compile(r"([A-Za-z][\w.-]{0,40}): `([^`\n]{1,200})`")
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(https?://[^\s()]{1,1000}\)")
@@ -108,20 +112,21 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
     plain = _PICTURE.sub("", text[:MAX_READ_CHARS])
     lines = [line for line in plain.splitlines() if line.strip(" `")]
     words = [_words_of(line) for line in lines[:6]]
-    title = next((line for line in words[:_HEAD_LINES] if without_state(line)), *words[:1] or [""])[:300]
+    title = _title(words[:_HEAD_LINES])
     head = "\n".join((*lines[:_HEAD_LINES], *words[:_HEAD_LINES]))
     status: AlertStatus = "resolved" if _RESOLVED.search(head) else "firing"
     passed = _PASSED.search(title) is not None and not _TROUBLE.search(text)
-    system = _system(text, author)
+    system = _system(plain, author)
     if passed and system not in ("github", "gitlab"):
         return "tells of something that went well"
     labels = _labels(lines)
     if labels.get("status", "").casefold() in ("resolved", "closed", "ok", "해결", "복구"):
         status = "resolved"
     logged = find_log_line(lines)
-    error_class, said = labels.get("error_class", ""), ""
+    error_class, said, project = labels.get("error_class", ""), "", None
     if system == "sentry" and not error_class:
-        error_class, said = _sentry_head(title, lines)
+        project = _PROJECT.match(title)
+        error_class, said = _sentry_head(title[project.end() :] if project else title, lines)
     named = _CLASS.match(title)
     name = system or ("log" if logged else "text")
     return [
@@ -131,7 +136,7 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
             message=(logged.message if logged else "") or said or _message(labels, title),
             text=text,
             error_class=error_class or (named[0] if named and name == "text" else ""),
-            service=labels.get("service", "") or (logged.app if logged else ""),
+            service=labels.get("service", "") or (logged.app if logged else "") or (project[1] if project else ""),
             environment=labels.get("environment", "") or _environment(title),
             severity=labels.get("severity", "")
             or (logged.level if logged else _severity(plain) or _USUAL_SEVERITIES.get(system or "", "")),
@@ -143,6 +148,12 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
             url=match[0] if (match := _URL.search(text[:MAX_READ_CHARS])) else "",
         )
     ]
+
+
+def _title(words: list[str]) -> str:
+    """The line that a system heads, else the first that says more than a state."""
+    headed = next((line for line in words if _HEADED.match(line)), "")
+    return (headed or next((line for line in words if without_state(line)), words[0] if words else ""))[:300]
 
 
 def _words_of(line: str) -> str:
@@ -181,7 +192,7 @@ def _labels(lines: list[str]) -> dict[str, str]:
     for line in lines[:400]:
         if len(line) > 400 or len(found) >= MAX_LABELS:
             continue
-        match = _LABEL.match(line)
+        match = _LABEL.match(_ROW.sub(r"\g<key>: \g<value>", line))
         told = _TICKED.findall(line)
         if told:  # environment: `prod`  release: `2.4.1`
             for name, value in told:

@@ -14,6 +14,7 @@ from bot.alerts.alert import Alert, Severity, Trace
 from bot.alerts.fingerprint import fingerprint, main_trace
 from bot.alerts.log_text import read_streams, unescaped
 from bot.alerts.payloads import alertmanager, monitors, on_call, pipelines, records, sentry
+from bot.alerts.payloads.chat_posts import text_of_post
 from bot.alerts.payloads.told import Told, severity_of
 from bot.alerts.posts import read_text
 from bot.alerts.services import SERVICE_LABELS, Service, Services
@@ -66,7 +67,6 @@ _FORMATS = (
     pipelines.read_github,
     pipelines.read_gitlab,
     monitors.read_datadog,
-    records.read,
 )
 
 
@@ -182,7 +182,8 @@ def _told_by(payload: Any) -> list[Told] | str | None:
         found = read(payload)
         if found:
             return found
-    return None
+    post = text_of_post(payload)
+    return read_text(post, author=str(payload.get("username") or "")) if post else records.read(payload)
 
 
 def _json_inside(text: str) -> Any:

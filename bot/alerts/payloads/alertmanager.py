@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bot.alerts.payloads.told import Json, Told, first, joined, labels_of, mapping, objects, status_of, text, text_at
 
+_ALWAYS_ON = ("Watchdog", "DeadMansSwitch", "InfoInhibitor")  # of kube-prometheus
 
-def read(payload: Json) -> list[Told] | None:
+
+def read(payload: Json) -> list[Told] | str | None:
     """One alert for each of the group; None when the payload is none of Alertmanager or Grafana. What is sent to
     Alertmanager is a list of alerts without a group."""
     if "alertname" in mapping(payload.get("labels")) and "alerts" not in payload:
@@ -16,7 +18,8 @@ def read(payload: Json) -> list[Told] | None:
     is_grafana = "orgId" in payload or "state" in payload or any("dashboardURL" in alert for alert in alerts)
     name = "grafana" if is_grafana else "alertmanager"
     shared = mapping(payload.get("commonLabels")), mapping(payload.get("commonAnnotations"))
-    return [_alert(name, payload, alert, *shared) for alert in alerts]
+    told = [_alert(name, payload, alert, *shared) for alert in alerts]
+    return [one for one in told if one.rule not in _ALWAYS_ON] or f"holds only {told[0].rule}, which fires by design"
 
 
 def _alert(name: str, payload: Json, alert: Json, shared: Json, shared_notes: Json) -> Told:

@@ -9,9 +9,14 @@ _FAILED = ("failure", "failed", "timed_out", "startup_failure", "action_required
 
 def read_github(payload: Json) -> list[Told] | str | None:
     """A workflow_run, workflow_job, check_run or deployment_status event; a sentence when nothing failed."""
-    kind = next((k for k in ("workflow_run", "workflow_job", "check_run", "deployment_status") if k in payload), None)
-    if kind is None or "repository" not in payload:
+    kind = next(
+        (k for k in ("workflow_run", "workflow_job", "check_run", "check_suite", "deployment_status") if k in payload),
+        None,
+    )
+    if "repository" not in payload or not (kind or {"sender", "pusher", "hook"} & payload.keys()):
         return None
+    if kind is None:
+        return "is an event of GitHub that tells of no run; send workflow_run, check_run or deployment_status"
     run = mapping(payload.get(kind))
     outcome = first(run.get("conclusion"), run.get("state"), run.get("status"), payload.get("action"))
     name = first(run.get("name"), run.get("workflow_name"), at(payload, "workflow", "name"), kind)
@@ -19,6 +24,7 @@ def read_github(payload: Json) -> list[Told] | str | None:
         return f"tells that {name} is {outcome or 'under way'}, which is no fault"
     repository = text_at(payload, "repository", "name")
     failed = [text_at(step, "name") for step in objects(run.get("steps")) if text_at(step, "conclusion") in _FAILED]
+    name = text_at(run, "app", "name") or name if kind == "check_suite" else name
     branch = first(run.get("head_branch"), at(run, "check_suite", "head_branch"), at(payload, "deployment", "ref"))
     title = f"{name} {'passed' if outcome == 'success' else 'failed'} on {branch or repository}"
     output = joined(at(run, "output", "title"), at(run, "output", "summary"), at(run, "output", "text"))
@@ -46,7 +52,8 @@ def read_gitlab(payload: Json) -> list[Told] | str | None:
     """A pipeline or job event; a sentence when nothing failed."""
     kind = text_at(payload, "object_kind")
     if kind not in ("pipeline", "build", "deployment"):
-        return None
+        is_gitlab = bool(kind) and ("project" in payload or "event_name" in payload)
+        return f"is a {kind[:40]} event of GitLab, which tells of no run" if is_gitlab else None
     attributes = mapping(payload.get("object_attributes"))
     status = first(attributes.get("status"), payload.get("build_status"), payload.get("status"))
     name = first(payload.get("build_name"), attributes.get("name"), kind)

@@ -5,6 +5,7 @@ Keys are compared without case. What an object does not tell itself, the objects
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -25,6 +26,9 @@ _LOGGER = ("logger_name", "logger", "log.logger")
 _CLASS = ("error_class", "exception_class", "error.type", "exceptionclass")
 _SERVICE = ("service", "service.name", "service_name", "app", "application", "appname", "app_name")
 _ENVIRONMENT = ("environment", "env", "service.environment", "profile", "stage")
+_RULE = ("alertrule", "rule_name", "rulename", "policy_name", "monitor_name", "alertname", "alert_name")
+_WORDS = re.compile(r"[^\W\d_]{3}")
+_RELEASE = re.compile(r"v?\d+\.\d+\.\d+|[0-9a-f]{7,40}$|\d{8}")
 _PINO = {"10": "debug", "20": "debug", "30": "info", "40": "warning", "50": "error", "60": "critical"}
 
 
@@ -41,23 +45,10 @@ def read(payload: Json) -> list[Told] | None:
     if logged is not None:
         message = "\n".join([logged.message, *message.split("\n")[1:]])
     title = first(_told(outer, _TITLE[:-1]), message.split("\n", 1)[0])
-    others = list(_texts(payload)) if not (message or stack) else []
+    others = [one for one in _texts(payload) if _WORDS.search(one)] if not (message or stack) else []
+    about = _about(outer)
     if not (message or stack or others):
         return None
-    is_pino = "msg" in outer and ("time" in outer or "pid" in outer)
-    levels = (
-        *(outer.get(key) for key in _LEVEL),
-        at(outer, "log", "level"),
-        *(one.get(k) for one in within for k in _LEVEL),
-    )
-    level = next(
-        (
-            _PINO.get(one, "") if one.isdigit() else one
-            for v in levels
-            if (one := text(v)) and (is_pino or not one.isdigit())
-        ),
-        "",
-    )
     service = outer.get("service")
     return [
         Told(
@@ -68,16 +59,32 @@ def read(payload: Json) -> list[Told] | None:
             error_class=first(_told(outer, _CLASS), *(at(error, key) for key in ("type", "class", "name"))),
             service=first(at(service, "name"), _told(outer, _SERVICE), _any(within[1:], _SERVICE), _entity(outer)),
             environment=first(at(service, "environment"), _told(outer, _ENVIRONMENT), _any(within[1:], _ENVIRONMENT)),
-            severity=level or (logged.level if logged else ""),
+            severity=_level(outer, within) or (logged.level if logged else ""),
             status=_status(outer),
-            rule=_told(outer, ("rule", "alert", "alertname")),
+            rule=first(_told(outer, ("rule", "alert", "alertname")), at(outer, "rule", "name"), _any(about, _RULE)),
             logger=first(_told(outer, _LOGGER), logged.logger if logged else ""),
             labels=labels_of(payload.get("labels"), payload.get("tags"), _scalars(payload)),
-            revision=_told(outer, ("revision", "commit", "git_commit", "release", "version")),
+            revision=_told(outer, ("revision", "commit", "git_commit", "release")),
             url=_told(outer, ("url", "link", "issueurl")),
-            dedup_key=_told(outer, ("dedup_key", "fingerprint")),
+            dedup_key=first(
+                _told(outer, ("dedup_key", "fingerprint")), _any(about, ("incident_id", "alertid", "alert_id"))
+            ),
         )
     ]
+
+
+def _level(outer: Json, within: list[Json]) -> str:
+    """The first level that is told by a word; numbers are levels in records of pino alone."""
+    is_pino = "msg" in outer and ("time" in outer or "pid" in outer)
+    told = (
+        *(outer.get(key) for key in _LEVEL),
+        at(outer, "log", "level"),
+        *(one.get(k) for one in within for k in _LEVEL),
+    )
+    for level in map(text, told):
+        if level and (is_pino or not level.isdigit()):
+            return _PINO.get(level, "") if level.isdigit() else level
+    return ""
 
 
 def _message(outer: Json, error: Json, within: list[Json]) -> str:
@@ -95,10 +102,20 @@ def _message(outer: Json, error: Json, within: list[Json]) -> str:
 
 def _status(outer: Json) -> AlertStatus:
     """By the state that is told; Uptime Kuma tells it by a number."""
+    told = first(
+        *(one.get(key) for one in _about(outer) for key in ("monitorcondition", "actiongroup", "state", "status"))
+    )
     beat = mapping(outer.get("heartbeat"))
     if "monitor" in outer and "status" in beat:
         return "resolved" if text(beat.get("status")) == "1" else "firing"
-    return status_of(_told(outer, ("status", "state", "event_action", "action")))
+    return status_of(_told(outer, ("status", "state", "event_action")), told, _told(outer, ("action",)))
+
+
+def _about(outer: Json) -> list[Json]:
+    """The objects in which monitors of clouds tell of the incident itself."""
+    found = [mapping(outer.get(key)) for key in ("incident", "alert", "data", "issue")]
+    found.append(mapping(at(outer, "data", "essentials")))
+    return [_lower(one) for one in found if one]
 
 
 def _entity(outer: Json) -> str:
@@ -135,7 +152,9 @@ def _objects(payload: Json) -> Iterator[Json]:
 
 
 def _scalars(payload: Json) -> dict[str, str]:
-    return {str(key): one for key, value in payload.items() if (one := text(value)) and len(one) <= 200}
+    """Plain values as labels; "version" is that of the format as often as that of the service."""
+    plain = ((str(key), text(value)) for key, value in payload.items())
+    return {key: one for key, one in plain if one and len(one) <= 200 and (key != "version" or _RELEASE.match(one))}
 
 
 def _texts(payload: Json) -> Iterator[str]:

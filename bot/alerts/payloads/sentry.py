@@ -28,8 +28,8 @@ _OVER = ("resolved", "archived", "ignored")
 _JVM = (".java", ".kt", ".scala", ".groovy")
 
 
-def read(payload: Json) -> list[Told] | None:
-    """One alert; None when the payload is none of Sentry."""
+def read(payload: Json) -> list[Told] | str | None:
+    """One alert, or why it is none; None when the payload is none of Sentry."""
     data = mapping(payload.get("data"))
     event = mapping(data.get("event")) or mapping(data.get("error")) or mapping(payload.get("event"))
     issue = mapping(data.get("issue"))
@@ -37,7 +37,10 @@ def read(payload: Json) -> list[Told] | None:
     if metric:
         return [_metric(payload, data, metric)]
     if not event and not issue:
-        return None
+        is_other = "uuid" in mapping(payload.get("installation")) and "action" in payload
+        return (
+            "is an event of Sentry that tells of no error; send issue alerts, errors and issues" if is_other else None
+        )
     if event and not any(
         key in event for key in ("event_id", "exception", "platform", "metadata", "culprit", "logentry")
     ):

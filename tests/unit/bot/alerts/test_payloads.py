@@ -7,7 +7,7 @@ import pytest
 from tests.unit.bot.alerts.payloads import Case, cases, reading_of, told_of
 
 SYSTEMS = {
-    "alertmanager", "grafana", "sentry", "datadog", "cloudwatch", "pagerduty", "opsgenie", "github", "gitlab", "logs", "unknown",
+    "alertmanager", "grafana", "sentry", "datadog", "cloudwatch", "pagerduty", "opsgenie", "github", "gitlab", "logs", "others", "unknown",
 }  # fmt: skip
 TOLD = {"status", "service", "environment", "severity", "error_class", "message"}
 
