@@ -21,8 +21,8 @@ from bot.types import (
 from knowledge.types import Scope, ToolStatus
 
 Receive = Callable[[Delivery], Awaitable[bool | None]]
-"""Saves a delivery durably and returns; an adapter acknowledges to its platform only after that. False: a vote on a reply
-that is not known, so nobody is thanked for it."""
+"""Saves a delivery durably and returns; an adapter acknowledges to its platform only after that. False: a vote on a
+reply that is not known, so nobody is thanked for it."""
 Waiting = Callable[[int], Awaitable[None]]
 """Is told the place in the queue for a model, from 1, while there is one."""
 

@@ -54,15 +54,15 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "Not possible now; try again in a moment.",
     },
     "shared": {
-        "ko": "이 채널은 다른 조직과 함께 쓰는 채널이라 여기서는 답하지 않습니다. 여기서 보여도 되는 자료를 관리자가 설정의"
-        ' `[[channels]]`에 정하면(`platform = "{platform}"`, `id = "{id}"`, `sources = [...]`) 답합니다.',
+        "ko": "이 채널은 다른 조직과 함께 쓰는 채널이라 여기서는 답하지 않습니다. 여기서 보여도 되는 자료를 관리자가"
+        ' 설정의 `[[channels]]`에 정하면(`platform = "{platform}"`, `id = "{id}"`, `sources = [...]`) 답합니다.',
         "en": "People of other organisations read this channel, so I do not answer here until an admin lists it under"
         ' `[[channels]]` with the sources that may be seen here (`platform = "{platform}"`, `id = "{id}"`,'
         " `sources = [...]`).",
     },
     "shared": {
-        "ko": "이 채널은 다른 조직과 함께 쓰는 채널이라 여기서는 답하지 않습니다. 여기서 보여도 되는 자료를 관리자가 설정의"
-        ' `[[channels]]`에 정하면(`platform = "{platform}"`, `id = "{id}"`, `sources = [...]`) 답합니다.',
+        "ko": "이 채널은 다른 조직과 함께 쓰는 채널이라 여기서는 답하지 않습니다. 여기서 보여도 되는 자료를 관리자가"
+        ' 설정의 `[[channels]]`에 정하면(`platform = "{platform}"`, `id = "{id}"`, `sources = [...]`) 답합니다.',
         "en": "People of other organisations read this channel, so I do not answer here until an admin lists it under"
         ' `[[channels]]` with the sources that may be seen here (`platform = "{platform}"`, `id = "{id}"`,'
         " `sources = [...]`).",
