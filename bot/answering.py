@@ -301,7 +301,8 @@ class Answering:
         citations = self._cited(question, made.cited)
         conflicts = find_conflicts(question.chunks, made.cited, question.text, answer=made.text)
         citations, dispute = self._disputed(question, question.chunks, citations, conflicts)
-        return self._answer(question, made.text.strip() + dispute, citations, model=run.name, notes=notes)
+        provisos = f"\n\n{made.provisos}" if made.provisos else ""
+        return self._answer(question, made.text.strip() + provisos + dispute, citations, model=run.name, notes=notes)
 
     def _without_model(self, question: _Question, made: Generated, notes: Sequence[str]) -> Answer:
         """What is given when the model does not answer: the evidence itself where it is good enough."""

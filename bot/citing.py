@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from bot.anchoring import Unanchored, unanchored
 from bot.arithmetic import computed_values, is_multiplier, is_total
 from bot.claims import Claims, claims_of, squeeze, without_amounts
-from bot.clause_quotes import Quote, quote_for
+from bot.clause_quotes import Quote, left_out_provisos, quote_for
 from bot.clause_support import support_fault
 from bot.code_words import behaviour_fault
 from bot.content_words import bag_of, content_words, held_share, is_korean
@@ -157,6 +157,15 @@ class EvidenceIndex:
             if piece.is_code and lines and all(line in piece.squeezed for line in lines):
                 return number
         return None
+
+    def left_out_of(self, answer: str, cited: Sequence[int]) -> Quote | None:
+        """The provisos of the rules that an answer tells without them."""
+        return left_out_provisos(
+            MARKERS.sub(" ", answer),
+            [unit for number in cited if number in self._pieces for unit in self._pieces[number].units],
+            language=self._language or ("ko" if is_korean(answer) else "en"),
+            addresses=self._addresses,
+        )
 
     def sanitise(self, text: str) -> str:
         """`text` without links, images, HTML and mentions that the evidence does not hold."""

@@ -12,12 +12,13 @@ from bot.evidence_text import escape_text
 from bot.orders import withhold_orders
 from bot.sanitising import sanitised
 from bot.types import Language
-from bot.word_forms import Form, forms_of, unheld
+from bot.word_forms import Form, Vocabulary, forms_of, unheld
 from bot.wording import word
 
 LONGEST_QUOTE_CHARS = 420
 _LEAST_SCORE = 1.5  # a word and a half of the sentence, an amount counting as much
 _MOST_QUOTES = 2
+_LEAST_RULE_WORDS, _MOST_UNTOLD = 3, 0.3
 _QUESTION_WEIGHT = 0.5
 _NAME_WEIGHT = 1.5
 _AMOUNT_WEIGHT, _ROW_AMOUNT_WEIGHT = 1.5, 0.4  # in a table it may be just the amount that is of another row
@@ -57,6 +58,27 @@ def quote_for(
     if not chosen:
         return None
     return Quote(" ".join(shown), tuple(dict.fromkeys(unit.number for unit in chosen[:_MOST_QUOTES])))
+
+
+def left_out_provisos(
+    text: str, units: Sequence[Unit], *, language: Language, addresses: Container[str]
+) -> Quote | None:
+    """The provisos ("다만, ...") of rules that an answer tells without them; None when none is left out."""
+    told = Vocabulary([text])
+    shown: list[str] = []
+    cited: list[int] = []
+    for unit in units:
+        if not unit.proviso or withhold_orders(unit.proviso) != unit.proviso or unit.proviso in text:
+            continue
+        rule, proviso = unit.own.forms, forms_of(unit.proviso)
+        if len(rule) < _LEAST_RULE_WORDS or len(unheld(rule, told)) > _MOST_UNTOLD * len(rule):
+            continue  # the answer is not about this rule
+        own = [form for form in proviso if not unit.own.holds(form)]
+        quote = f"{word('proviso', language)} “{_as_text(unit.proviso, addresses)}” [{unit.number}]"
+        if own and len(unheld(own, told)) * 2 > len(own) and quote not in shown:
+            shown.append(quote)
+            cited.append(unit.number)
+    return Quote(" ".join(shown), tuple(dict.fromkeys(cited))) if shown else None
 
 
 def _nearest(clause: str, units: Sequence[Unit], question: str) -> Unit | None:

@@ -62,6 +62,7 @@ class Generated:
     quoted: list[str] = field(
         default_factory=list
     )  # the evidence's own words in place of a sentence, as they are shown
+    provisos: str = ""  # of rules that the reply tells without them, in the evidence's own words
     replaced: list[str] = field(default_factory=list)  # why: a doubt, or a fault that the model did not mend
 
 
@@ -130,6 +131,12 @@ class Writer:
 
     async def write(self, model: ChatModel, turns: Sequence[ChatTurn], waiting: Waiting | None = None) -> None:
         """Streams a reply; where a sentence fails, a second one that goes on from what was accepted."""
+        await self._write(model, turns, waiting)
+        if self.result.cited:
+            left_out = self._index.left_out_of(self.result.text, self.result.cited)
+            self.result.provisos = left_out.text if left_out else ""
+
+    async def _write(self, model: ChatModel, turns: Sequence[ChatTurn], waiting: Waiting | None) -> None:
         failed = await self._stream(model, turns, stop_at_fault=True, waiting=waiting)
         if failed is None:
             return

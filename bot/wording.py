@@ -60,13 +60,6 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         ' `[[channels]]` with the sources that may be seen here (`platform = "{platform}"`, `id = "{id}"`,'
         " `sources = [...]`).",
     },
-    "shared": {
-        "ko": "이 채널은 다른 조직과 함께 쓰는 채널이라 여기서는 답하지 않습니다. 여기서 보여도 되는 자료를 관리자가"
-        ' 설정의 `[[channels]]`에 정하면(`platform = "{platform}"`, `id = "{id}"`, `sources = [...]`) 답합니다.',
-        "en": "People of other organisations read this channel, so I do not answer here until an admin lists it under"
-        ' `[[channels]]` with the sources that may be seen here (`platform = "{platform}"`, `id = "{id}"`,'
-        " `sources = [...]`).",
-    },
     "no_place": {
         "ko": '여기에는 답을 올릴 수 없었습니다: "{asked}" 질문이나 스레드가 지워졌거나, 채널이 보관되었거나,'
         " 제가 채널에서 빠졌을 수 있습니다. 오류 번호: `{id}`",
@@ -119,6 +112,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "근거와 똑같은 뜻인지 확인되지 않은 문장 {n}개는 근거의 원문으로 바꾸었습니다.",
         "en": "{n} sentence(s) not certain to say the same as the evidence were replaced by its own words.",
     },
+    "proviso": {"ko": "단서 조항:", "en": "But note:"},
     "source_says": {"ko": "원문:", "en": "The source says:"},
     "source_says_old": {"ko": "{until} 개정 전의 옛 원문:", "en": "The source said until {until}:"},
     "missing_words": {"ko": "근거에 {words}은(는) 없습니다.", "en": "The evidence does not mention {words}."},

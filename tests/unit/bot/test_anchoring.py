@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.anchoring import unanchored
+from bot.citing import EvidenceIndex
 from bot.evidence_pieces import NumberedEvidence, piece_of
 
 RULES = piece_of(
@@ -112,3 +113,17 @@ def test_across_languages_what_can_be_translated_is_compared(sentence, is_certai
 def test_the_reason_names_the_word_that_is_nowhere():
     [reason] = doubts("정규직 직원은 본부장의 승인을 받아 주 2일까지 재택근무를 할 수 있습니다.")
     assert "본부장" in reason
+
+
+def test_a_proviso_that_an_answer_leaves_out_is_told_beside_it():
+    index = EvidenceIndex([RULES.evidence], "재택근무 며칠?", language="ko")
+    told = "정규직 직원은 팀장의 승인을 받으면 주 2일까지 재택근무를 할 수 있습니다 [1]."
+    left_out = index.left_out_of(told, [1])
+    assert left_out is not None
+    assert left_out.text == "단서 조항: “다만, 수습사원은 제외한다.” [1]"
+    assert index.left_out_of(f"{told} 다만 수습사원은 제외됩니다 [1].", [1]) is None
+
+
+def test_the_proviso_of_a_rule_that_an_answer_does_not_tell_is_not_shown():
+    index = EvidenceIndex([RULES.evidence], "통신비?", language="ko")
+    assert index.left_out_of("통신비는 매월 2만 원이 지급됩니다 [1].", [1]) is None
