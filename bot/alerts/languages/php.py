@@ -22,6 +22,7 @@ _LOGGED = re.compile(
     rf"(?P<class>{_CLASS}(?:Error|Exception))(?:\(code: \d+\))?: (?P<message>.*?) "
     r"(?:in|at) (?P<place>\S+\.php:\d+)\)?(?:\"\}.*)?\s*$"
 )
+_OPENING = re.compile(r"^(?:\[[^\]]{1,60}\] )?(?:PHP )?(?:Fatal error|Warning|Notice):\s")
 _ENDINGS = (".php", ".phtml", ".inc")
 _NEXT = re.compile(rf"^Next (?P<class>{_CLASS}): (?P<message>.*) in (?P<place>\S+\.php:\d+)\s*$")
 FRAME = re.compile(r"^\s*#\d+\s|^\[?stacktrace\]?\s*$|^Stack trace:|^\s*thrown in ", re.IGNORECASE)
@@ -32,13 +33,10 @@ _CALL = re.compile(
 
 def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | None:
     """A chain that begins at this line."""
-    if not any(ending in lines[at] for ending in _ENDINGS):
-        return None
-    match = _HEAD.search(lines[at]) or _LOGGED_OBJECT.search(lines[at]) or _LOGGED.search(lines[at])
+    match, here = _head(lines, at)
     if match is None:
         return None
     printed: list[Thrown] = []
-    here = at
     while match is not None:
         end = run_of(lines, here + 1, FRAME, gaps=1)
         end = next((number for number in range(here + 1, end) if _NEXT.match(lines[number])), end)
@@ -53,6 +51,17 @@ def read(lines: Sequence[str], at: int, find_frames: FindFrames) -> Printed | No
         match = _NEXT.match(lines[following]) if following is not None else None
         here = following if match is not None and following is not None else here
     return Printed(tuple(reversed(printed)), here)
+
+
+def _head(lines: Sequence[str], at: int) -> tuple[re.Match[str] | None, int]:
+    """The head and its last line: a long one is wrapped before it comes to its place."""
+    if any(ending in lines[at] for ending in _ENDINGS):
+        line = lines[at]
+        return _HEAD.search(line) or _LOGGED_OBJECT.search(line) or _LOGGED.search(line), at
+    if _OPENING.match(lines[at]) and at + 1 < len(lines) and any(ending in lines[at + 1] for ending in _ENDINGS):
+        whole = (f"{lines[at].rstrip()}{between}{lines[at + 1].lstrip()}" for between in (" ", ""))
+        return next((match for line in whole if (match := _HEAD.search(line))), None), at + 1
+    return None, at
 
 
 def _frames(place: str, lines: Sequence[str], find_frames: FindFrames) -> list[TraceFrame]:

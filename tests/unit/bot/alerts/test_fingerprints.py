@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from bot.alerts.alert import Alert
-from bot.alerts.fingerprint import same_fault
+from bot.alerts.fingerprint import group_of, same_fault
 from bot.alerts.store import FaultStore, Limits
 from bot.store import Store
 from bot.types import ThreadRef
 from tests.unit.bot.alerts.faults import faults_of, other_variants, variants
 from tests.unit.bot.alerts.payloads import cases, reading_of
+from tests.unit.bot.alerts.samples import trace_samples
 from tests.unit.bot.alerts.test_traces import alert_of
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -91,6 +93,34 @@ def test_near_faults_stay_apart(one: str, other: str) -> None:
         other=second.sequence,
         other_is_truncated=second.is_truncated,
     )
+
+
+@pytest.mark.parametrize("percent", [40, 50, 60, 70, 80, 90, 95])
+def test_a_trace_cut_off_anywhere_is_never_counted_to_another_fault(percent: int) -> None:
+    kinds = [kind for kind in (*KNOWN, *UNSEEN) if kind.text.count("\n") > 2]
+    whole = [alert_of(variants(kind)["first"]) for kind in kinds]
+    own = 0
+    for number, kind in enumerate(kinds):
+        text = variants(kind)["lines shifted by an edit"]
+        cut = alert_of(text[: len(text) * percent // 100] + "…")
+        groups = [(one.sequence, one.is_truncated) for one in whole]
+        found = group_of(cut.sequence, is_truncated=cut.is_truncated, groups=groups)
+        assert found in (number, None), kind.name
+        own += found == number
+    assert own == len(kinds) or percent < 70
+
+
+def test_every_sample_of_a_trace_is_a_fault_of_its_own_and_survives_an_edit() -> None:
+    samples = [sample for sample in trace_samples() if alert_of(sample.text).frames]
+    keys = [alert_of(sample.text).fingerprint for sample in samples]
+    assert len(set(keys)) == len(samples) > 70
+    assert [alert_of(_edited(sample.text)).fingerprint for sample in samples] == keys
+
+
+def _edited(text: str) -> str:
+    """The text with all lines of code shifted."""
+    place = r"(?<=[a-z])([:(]|:line |, line |:줄 )(\d{1,4})(?=[:)\s,]|$)"
+    return re.sub(place, lambda match: match[1] + str(int(match[2]) + 13), text, flags=re.MULTILINE)
 
 
 def test_what_is_left_of_a_trace_counts_to_no_fault_when_it_fits_two(faults: FaultStore) -> None:
