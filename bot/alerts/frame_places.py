@@ -104,7 +104,8 @@ def plain_name(symbol: str | None) -> str:
         return ""
     text = re.sub(r"^(?:block|rescue|ensure)(?: \(\d+ levels?\))? in ", "", symbol)
     text = re.sub(r"^lambda\$(\w+)\$\d+$", r"\1", text.rpartition(".")[2]) if "lambda$" in text else text
-    text = re.sub(r"[(<\[].*$", "", _GENERATED.sub("", text)).strip()
+    text = re.sub(r"\(\*?(\w+)\)(?=\.)", r"\1", _GENERATED.sub("", text))  # (*Service).Retry
+    text = re.sub(r"[(\[].*$", "", re.sub(r"<[^<>]*>", "", text)).strip()
     if text.endswith(".invokeSuspend"):
         text = text.removesuffix(".invokeSuspend").partition("$")[2].partition("$")[0] or text
     return re.split(r"[.#\s]|::|->", text.rstrip(".#:"))[-1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -88,6 +90,51 @@ async def test_faults_over_the_limit_are_counted_and_told_once(world):
     assert await take(world, desk, alert(world, symbol="refund"), "a2") == "limited"
     assert await take(world, desk, alert(world, symbol="cancel"), "a3") == "limited"
     assert sum("Too many faults" in one.reply.markdown for one in world.platform.posts) == 1
+
+
+async def test_a_fault_that_goes_on_for_long_is_analysed_anew_and_said_to_go_on(world):
+    desk = build(world, limits=Limits(quiet=timedelta(hours=6), window=timedelta(hours=24)))
+    await take(world, desk, alert(world), "a1")
+    for hour in range(1, 25):
+        world.clock.advance(3600)
+        assert await take(world, desk, alert(world), f"h{hour}") == "counted"
+    world.clock.advance(3600)
+    assert await take(world, desk, alert(world), "late") == "analysed"
+    assert "still goes on" in world.platform.posts[-1].reply.markdown
+
+
+async def test_a_fault_beyond_the_limit_is_analysed_when_there_is_room_again(world):
+    desk = build(world, limits=Limits(channel_per_hour=1))
+    await take(world, desk, alert(world), "a1")
+    assert await take(world, desk, alert(world, symbol="refund"), "b1") == "limited"
+    assert await take(world, desk, alert(world, symbol="refund"), "b2") == "counted"
+    world.clock.advance(3601)
+    assert await take(world, desk, alert(world, symbol="refund"), "b3") == "analysed"
+    assert await take(world, desk, alert(world, symbol="refund"), "b4") == "counted"
+
+
+async def test_what_is_told_once_in_a_while_is_told_once_over_restarts(world):
+    for n, symbol in enumerate(("retry_declined", "refund", "cancel", "void")):
+        desk = build(world, limits=Limits(channel_per_hour=1))  # a restart
+        await take(world, desk, alert(world, symbol=symbol), f"a{n}")
+    assert sum("Too many faults" in one.reply.markdown for one in world.platform.posts) == 1
+    for n in range(120):
+        await take(world, build(world), alert(world), f"s{n}")
+    for _ in range(2):
+        await build(world).show_counts({"fake": world.platform})
+        await take(world, build(world), alert(world), f"more{_}")
+    assert sum("faults in 5 minutes" in one.reply.markdown for one in world.platform.posts) == 1
+
+
+async def test_a_known_fault_whose_trace_was_cut_off_is_the_same_weeks_later(world):
+    desk = build(world)
+    whole = alert(world)
+    await take(world, desk, whole, "a1")
+    await take(world, desk, alert(world, status="resolved"), "a2")
+    world.clock.advance(20 * 24 * 3600)
+    cut = replace(whole, fingerprint="of-the-cut-one", is_truncated=True, sequence=whole.sequence[:2])
+    await take(world, desk, cut, "b1")
+    assert "It is back after it was quiet" in world.platform.posts[-1].reply.markdown
 
 
 async def test_a_valid_finding_with_a_fix_that_applies_is_shown_and_remembered(world):

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from bot.alerts.alert import Deploy
 from bot.alerts.analysis import MAX_CALLS, Analysed
 from bot.alerts.evidence import gather
+from bot.alerts.frame_places import plain_name
 from bot.alerts.rendering import render
 from bot.alerts.services import Service
 from bot.types import ThreadRef
@@ -164,6 +166,28 @@ def test_a_file_of_the_same_name_elsewhere_without_that_function_is_not_taken(wo
     found = gathered(world, one=other)
     assert all(piece.frame is None for piece in found.pieces)
     assert "lie in no code" in rendered(world, found).notices[0] or found.pieces == ()
+
+
+def test_a_frame_whose_file_has_no_suffix_is_found(world):
+    (trace,) = alert(world).traces
+    (thrown,) = trace.thrown
+    frame = replace(thrown.frames[0], file="app/payments.", line=None)
+    shrunk = replace(trace, thrown=(replace(thrown, frames=(frame,)),))
+    found = gathered(world, one=replace(alert(world), traces=(shrunk,)))
+    assert found.pieces[0].scored.chunk.locator.symbol == "PaymentRetry.retry_declined"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("retry_declined", "retry_declined"), ("PaymentRetry.retry", "retry"), ("block (2 levels) in pay", "pay"),
+        ("PaymentRetry$retry$2.invokeSuspend", "retry"), ("lambda$pay$3", "pay"), ("(*Service).Retry.func1", "Retry"),
+        ("shop::orders::Cart::total", "total"), ("App\\Order->pay", "pay"), ("<module>", ""), ("<anonymous>", ""), (None, ""),
+        ("Shop::Order#pay", "pay"), ("List<int>.Add", "Add"), ("OrderService.<init>", "OrderService"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_function_without_what_compilers_add(symbol, name):
+    assert plain_name(symbol) == name
 
 
 def test_a_named_runbook_is_always_shown_and_a_source_of_runbooks_only_where_it_fits(world):
