@@ -48,7 +48,7 @@ def quote_for(
     for clause in clauses:
         best = _nearest(clause, units, question)
         if best is not None and all(best.sentence != other.sentence for other in chosen):
-            chosen.append(best)
+            chosen += [best, *_note_below(clause, best, units)]
     shown: list[str] = []
     for unit in chosen[:_MOST_QUOTES]:
         text = " ".join(part for part in (unit.sentence, unit.proviso) if part)
@@ -98,6 +98,15 @@ def _nearest(clause: str, units: Sequence[Unit], question: str) -> Unit | None:
         if score > highest:
             best, highest = unit, score
     return best
+
+
+def _note_below(clause: str, row: Unit, units: Sequence[Unit]) -> list[Unit]:
+    """The sentence beside a table that has a word of the clause which the row lacks: "가지역은 도쿄를 말한다"."""
+    if not row.is_row:
+        return []
+    words = [form for form in forms_of(clause) if len(form.stem) > 1 and not row.holds(form)]
+    notes = [unit for unit in units if unit.number == row.number and not unit.is_row]
+    return [unit for unit in notes if any(unit.own.holds(form) for form in words)][:1]
 
 
 def _held(forms: Sequence[Form], unit: Unit) -> float:
