@@ -4,7 +4,6 @@ out, for the command line and the control socket, as bot.operations does for eve
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
@@ -164,14 +163,14 @@ class Maintenance:
         taken_at = self._clock()
         if not target.parent.is_dir():
             raise BackupError(f"The backup {target} cannot be written: {target.parent} is not a folder.")
-        with (
-            tempfile.TemporaryDirectory(prefix=UnfinishedBackup.PREFIX, dir=target.parent) as name,
-            self._backup_place.noted(Path(name), target),
-        ):
-            self._copy_all(Path(name))
-            self._on_step("backup-copied")
-            manifest = write_archive(target, Path(name), version=version("haechi"), taken_at=taken_at)
-            self._on_step("backup-written")
+        try:
+            with self._backup_place.copies(target) as folder:
+                self._copy_all(folder)
+                self._on_step("backup-copied")
+                manifest = write_archive(target, folder, version=version("haechi"), taken_at=taken_at)
+                self._on_step("backup-written")
+        except OSError as error:
+            raise BackupError(f"The backup {target} cannot be written: {error.strerror or error}.") from error
         self._state.put(LAST_BACKUP, taken_at.isoformat())
         log.info("backup.written", bytes=target.stat().st_size, files=len(manifest.files))
         return {"file": str(target), "bytes": target.stat().st_size, "files": len(manifest.files),

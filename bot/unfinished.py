@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -54,12 +55,16 @@ class UnfinishedBackup:
         self._note = data_dir / "backing-up"
 
     @contextmanager
-    def noted(self, copies: Path, target: Path) -> Iterator[None]:
-        """Keeps a note of `copies`, a folder whose name begins with PREFIX, meanwhile."""
-        write_durably(self._note, json.dumps([str(copies), str(target)]))
+    def copies(self, target: Path) -> Iterator[Path]:
+        """An empty folder beside `target`, removed at the end; noted before it is made, so that no kill leaves it."""
+        target = target.absolute()
+        folder = target.parent / f"{self.PREFIX}{secrets.token_hex(4)}"
+        write_durably(self._note, json.dumps([str(folder), str(target)]))
         try:
-            yield
+            folder.mkdir(mode=0o700)
+            yield folder
         finally:
+            shutil.rmtree(folder, ignore_errors=True)
             self._note.unlink(missing_ok=True)
 
     def remove(self) -> None:
