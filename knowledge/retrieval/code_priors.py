@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from knowledge.types import Chunk
 
@@ -13,6 +14,7 @@ PROSE_PRIOR = 0.8  # texts beside the code
 CHRONICLE_PRIOR = 0.5  # what was changed when: it has the words of every question, and answers none about code
 WORDING_PRIOR = 0.6  # texts of the surface in one language
 _TRIVIAL_LINES = 3
+_PATHS = 8192  # the same files come up in question after question
 
 _TEST_FOLDERS = frozenset(
     {
@@ -66,6 +68,7 @@ _WORDING = re.compile(
 )
 
 
+@lru_cache(maxsize=_PATHS)
 def is_test_path(path: str) -> bool:
     """Whether a file is test code, by whole folder names and the usual file names: PerfTestService.java is not."""
     *folders, name = path.split("/")
@@ -74,6 +77,7 @@ def is_test_path(path: str) -> bool:
     return _TEST_FILE.match(name) is not None
 
 
+@lru_cache(maxsize=_PATHS)
 def path_prior(path: str) -> float:
     """A factor 0..1 for the rank of a file that is no code: change logs, documents, texts of the surface."""
     if _CHRONICLE.search(path):
