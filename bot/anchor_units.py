@@ -47,6 +47,7 @@ _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[가-하][.)]|[-*•]|[①-⑳])\s*")
 _MARK = re.compile(r"^\s*(?:#{1,6}\s|[①-⑳]|제\s?\d+\s?항|\d{1,2}[.)]|[가-하][.)]|[-*•])\s*")
 _ENDED = re.compile(r"[.!?]\s*$|[다음함됨임요]\s*$")
 _LONGEST_HEAD_LINES = 3
+_NAMED_PART = re.compile(r"[가-힣A-Za-z ]{1,12}:\s")
 _LABEL_ALONE = re.compile(
     r"(?:제\s?\d+조(?:의\d+)?\s?\([^)]{1,40}\)|\[?(?:별표|별지|서식|부칙)[^\n]{0,40}|(?:section|chapter|"
     r"article|appendix)\s[^\n]{1,60}|\d{1,2}\.\s[^\n.]{1,40})",
@@ -182,9 +183,10 @@ def _head(lines: Sequence[str]) -> list[str]:
 
 def _clauses(number: int, sentence: str, shared: Sequence[str], lead: str) -> Iterator[Unit]:
     parts = split_parts(plain(_MARK.sub("", sentence)))
-    predicate = _last_words(parts[-1]) if len(parts) > 1 else ""
+    named = any(_NAMED_PART.match(part) for part in parts)  # "참석: A / 불참: B": each part stands for itself
+    predicate = _last_words(parts[-1]) if len(parts) > 1 and not named else ""
     topic = ""
-    for part in (*parts, *_of_one_subject(parts)):
+    for part in (*parts, *([] if named else _of_one_subject(parts))):
         claims: Claims = claims_of(part, is_evidence=True)
         ends = _ENDED.search(part) or part.endswith(("며", "고", "되", "나"))
         text = part if ends or not predicate or not is_korean(part) else f"{part} {predicate}"
@@ -195,7 +197,7 @@ def _clauses(number: int, sentence: str, shared: Sequence[str], lead: str) -> It
             text=text,
             sentence=sentence,
             own=Vocabulary([text]),
-            shared=Vocabulary([*shared, *([] if own_topic else [topic])]),
+            shared=Vocabulary([*shared, *([] if own_topic or named else [topic])]),
             condition=_condition_of(part),
             quantities=claims.quantities,
             dates=tuple(claims.dates),
