@@ -54,6 +54,9 @@ _OLD_NUMBER = re.compile(
     r"^((?:#{1,6}\s+)?제\s*)([一二三四五六七八九十百일이삼사오육칠팔구십백]{1,6})(?=\s*[조장절편]\s*(?:[(（【\[]|의\s|\s|$))"
 )
 _ROMAN = re.compile(r"(?<=[표지첨식록임호제])(\s*(?:제\s*)?)([Ⅰ-Ⅻ])")
+# what makes "별표" without a number the head of an appendix: a mark behind it, or a title that ends in "(제4조 관련)"
+_UNNUMBERED = re.compile(r"[<(〈\[（]?\s*(?:제\s*\d+\s*조.{0,20}관련|개정|신설|삭제)")
+_RELATED_END = re.compile(r"[<(〈\[（]\s*제\s*\d+\s*조.{0,40}관련\s*[>)〉\]）]\s*$")
 _TITLE_BRACKETS = {"(": ")", "（": "）", "[": "]", "【": "】", "〔": "〕", "［": "］", "｢": "｣", "「": "」"}
 # what makes the words before it a reference: a particle right behind, or a word that joins
 _PARTICLE = re.compile(
@@ -341,14 +344,16 @@ def _read_appendix(line: str) -> Marker | None:
     text = rest.strip()
     if unit in _ATTACHMENTS and (not number or _COPIES.search(text)):
         return None
-    if not number and text and not re.match(r"[<(〈\[（]?\s*(?:제\s*\d+\s*조.{0,20}관련|개정|신설|삭제)", text):
+    related = _RELATED_END.search(text)
+    is_related = related is not None and not is_sentence(text[: related.start()])
+    if not number and text and not (is_related or _UNNUMBERED.match(text)):
         return None
     if not number and unit not in ("별표", "별지", "서식", "세칙"):
         return None
     if text and (_PARTICLE.match(rest) or _PARTICLE_AFTER_GAP.match(text + " ") or text[0] in ",·ㆍ~～)]】」"):
         return None
     attached = rest[:1] and not rest[0].isspace() and rest[0] not in ".:：<([〈（"
-    if attached and (_SUBJECT.match(rest) or not number):
+    if attached and (_SUBJECT.match(rest) or not (number or is_related)):
         return None
     title = _appendix_title(text.lstrip(".:： "))
     if len(title) > _MAX_TITLE_CHARS or is_sentence(text):

@@ -29,6 +29,7 @@ _FIRST_ARTICLE = re.compile(
     re.I,
 )
 _APPENDIX_TITLE_LINES = 3
+_ITEM = re.compile(r"\s*(?:[①-⑳\d○◦ㅇ※\-*·]|[가-하]\.|비\s*고|주\s*[:)]|참\s*고)")  # headings that divide an appendix
 _RELATED = re.compile(r"^\s*[(（\[<]?\s*제\s*\d+\s*조.{0,40}관련.{0,20}[)）\]>]?\s*$")
 
 
@@ -166,6 +167,7 @@ class _Reader:
         self._divisions: dict[str, Marker] = {}
         self._last_article = (0, 0)
         self._inner_article = 0
+        self._appendix_level: int | None = None  # of the heading that the appendix is, or stands right under
         self._sections: list[_Section] = []
         self._pending: list[Piece] = []  # divisions that no section follows yet
         self._open(None)
@@ -180,7 +182,7 @@ class _Reader:
             marker = read_marker(piece.text) if piece.kind != "row" else None
             if marker is not None and self._opens(marker, index):
                 self._enter(marker, index)
-            elif marker is None and piece.kind == "heading" and not self._inside_appendix():
+            elif marker is None and piece.kind == "heading" and not self._stays_in_appendix(piece):
                 self._open(None)
                 self._current.inner_heading = piece.text.strip()
                 self._current.pieces.append(piece)
@@ -198,6 +200,15 @@ class _Reader:
 
     def _inside_appendix(self) -> bool:
         return self._inside("appendix")
+
+    def _stays_in_appendix(self, heading: Piece) -> bool:
+        """Whether a heading that is no marker belongs to the appendix before it, and is not the next sheet or part."""
+        if not self._inside_appendix():
+            return False
+        has_body = any(piece.kind != "heading" for piece in self._current.pieces[1:])
+        if not has_body or _ITEM.match(heading.text) or self._appendix_level is None or heading.level is None:
+            return True
+        return heading.level > self._appendix_level
 
     def _open(self, marker: Marker | None) -> None:
         in_main = marker is None or marker.kind == "article"
@@ -280,10 +291,23 @@ class _Reader:
             return
         if marker.kind == "article":
             self._last_article = _numbers(marker)
-        if marker.kind == "appendix" and not marker.title:
-            marker = self._with_title_below(marker, index)
+        if marker.kind == "appendix":
+            marker = marker if marker.title else self._with_title_below(marker, index)
+            if self._repeats_heading(marker, index):
+                self._current.marker = marker
+                self._current.pieces.append(piece)
+                return
+            above = self._pieces[index - 1] if index and piece.kind != "heading" else piece
+            self._appendix_level = above.level if above.kind == "heading" else None
         self._open(marker)
         self._current.pieces.append(piece)
+
+    def _repeats_heading(self, marker: Marker, index: int) -> bool:
+        """Whether the heading right above is this appendix already: a sheet is named "별표 1", and so is its first row."""
+        own = self._current.marker
+        above = self._pieces[index - 1] if index else None
+        names_it = own is not None and own.anchor == marker.anchor and not own.title
+        return names_it and above is not None and above.kind == "heading" and self._current.pieces[-1:] == [above]
 
     def _with_title_below(self, marker: Marker, index: int) -> Marker:
         """The title of an appendix often stands on the next line, behind revision marks and (제N조 관련)."""

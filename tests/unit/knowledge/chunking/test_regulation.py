@@ -291,3 +291,59 @@ def test_an_english_regulation_is_cut_at_articles_and_appendices_that_refer_to_e
     assert "former rules" in drafts[1].text
     assert "Appendix A" in drafts[1].refers_to
     assert "Appendix A" in drafts[2].anchors
+
+
+def sheet_heading(text: str, level: int = 1) -> Block:
+    return Block(kind="heading", text=text, level=level)
+
+
+def test_an_appendix_without_a_number_is_found_by_the_article_that_its_title_names() -> None:
+    drafts = chunk_text(
+        "차량관리규정\n제4조(유류비) 유류비는 별표에 따라 지급한다.\n제5조(사고) 사고가 나면 즉시 총무팀에 보고한다.\n\n"
+        "별표 유류비 지급기준(제4조 관련)\n\n배기량 | 단가\n1,600cc 이상 | 210원\n전기차 | 90원\n"
+    )
+    assert labels(drafts)[-2:] == ["차량관리규정 제5조(사고)", "차량관리규정 [별표] 유류비 지급기준(제4조 관련)"]
+    assert "전기차" not in drafts[-2].text
+    assert drafts[0].refers_to == ("별표",)
+
+
+def test_a_sheet_behind_the_sheet_of_an_appendix_is_no_part_of_it() -> None:
+    drafts = chunk_document(
+        document(
+            [
+                sheet_heading("별표 1"),
+                paragraph("별표 1 복지포인트 지급기준"),
+                table(("직급", "연간 포인트"), ("사원", "1,000,000"), ("부장", "1,500,000")),
+                sheet_heading("별표 2"),
+                table(("직급", "한도"), ("사원", "100,000"), ("부장", "150,000")),
+                sheet_heading("사용처"),
+                table(("구분", "사용 가능 여부"), ("도서", "가능"), ("상품권", "현금화 금지로 불가")),
+            ],
+            title="복지포인트 운영기준",
+        )
+    )
+    name = "복지포인트 운영기준"
+    assert labels(drafts) == [f"{name} [별표 1] 복지포인트 지급기준", f"{name} [별표 2]", f"{name} 사용처"]
+    assert "상품권" not in drafts[1].text
+    assert drafts[2].anchors == ()
+
+
+def test_headings_that_divide_an_appendix_stay_in_it() -> None:
+    drafts = chunk_document(
+        document(
+            [
+                paragraph("제1조(목적) 이 규정은 여비를 정함을 목적으로 한다."),
+                paragraph("제2조(여비) 여비는 별표 1과 같이 지급하고 정산한다."),
+                sheet_heading("별표 1"),
+                sheet_heading("여비 지급 기준"),
+                table(("직급", "일비"), ("사원", "20,000"), ("부장", "30,000")),
+                sheet_heading("비고"),
+                paragraph("서울과 부산의 숙박비는 20,000원을 더하여 지급한다."),
+                sheet_heading("국외", level=2),
+                table(("직급", "일비"), ("사원", "$40"), ("부장", "$60")),
+            ],
+            title="여비규정",
+        )
+    )
+    assert labels(drafts)[-1] == "여비규정 [별표 1] 여비 지급 기준"
+    assert "$60" in drafts[-1].text and "20,000원을 더하여" in drafts[-1].text
