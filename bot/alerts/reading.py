@@ -116,7 +116,7 @@ def read_payload(body: bytes, *, content_type: str, services: Services, posted_a
     except UnicodeDecodeError:
         raise BadPayload(400, "The body is not UTF-8 text; send JSON or plain text in UTF-8.") from None
     if kind == "application/x-www-form-urlencoded":
-        text = (parse_qs(text, max_num_fields=20).get("payload") or [text])[0]
+        text = _form_payload(text)
     elif not (kind in ("", "application/json", "text/plain") or kind.endswith("+json")):
         raise BadPayload(415, f"Bodies of the type {kind[:80]!r} are not read; send application/json or text/plain.")
     if not text.strip():
@@ -144,6 +144,14 @@ def environment_of(name: str, service: Service | None = None) -> str | None:
     plain = name.strip().casefold()
     told = {key.casefold(): value for key, value in ((service.environments if service else None) or {}).items()}
     return told.get(plain) or _ENVIRONMENTS.get(plain) or plain[:80] or None
+
+
+def _form_payload(text: str) -> str:
+    """The field "payload" of a form; the whole text where it is no such form."""
+    try:
+        return (parse_qs(text, max_num_fields=20).get("payload") or [text])[0]
+    except ValueError:  # more fields than any sender of alerts has
+        raise BadPayload(400, "The form has more than 20 fields; send the alert in one named payload.") from None
 
 
 def _read_plain(text: str, services: Services, posted_at: datetime) -> Reading:

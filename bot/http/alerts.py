@@ -23,6 +23,7 @@ from bot.alerts.services import Services
 from bot.errors import BotError
 from bot.http.alert_door import AlertDoor, refusal
 from bot.http.machine import MAX_BODY_BYTES
+from knowledge.masking import mask
 
 MAX_DEPLOY_BYTES = 64 * 1024
 AGAIN_S = 60
@@ -200,6 +201,10 @@ def _deploy_of(body: bytes, services: Services, now: datetime) -> Deploy | str:
             at = datetime.fromisoformat(str(told))
         except ValueError:
             at = now.replace(tzinfo=None)
+        try:
+            at = at.astimezone(now.tzinfo) if at.tzinfo is not None else at
+        except OverflowError:  # the first or the last day of the calendar, seen from another zone
+            at = now.replace(tzinfo=None)
         if at.tzinfo is None:
             return (
                 'The key "deployed_at" is no time with a zone; write it like 2026-01-31T09:00:00+09:00, or leave it'
@@ -212,10 +217,11 @@ def _deploy_of(body: bytes, services: Services, now: datetime) -> Deploy | str:
         environment=environment_of(environment, found) if environment else None,
         revision=revision,
         repository=_text(value, "repository") or None,
-        deployed_at=min(at.astimezone(now.tzinfo), now),  # the clock there may be ahead
+        deployed_at=min(at, now),  # the clock there may be ahead
     )
 
 
 def _text(value: Mapping[str, object], key: str) -> str:
+    """A text of the body as one masked line: the address of a repository may hold a token."""
     told = value.get(key)
-    return "".join(c for c in told if c.isprintable()).strip()[:200] if isinstance(told, str) else ""
+    return mask("".join(c for c in told[:2_000] if c.isprintable()).strip())[:200] if isinstance(told, str) else ""

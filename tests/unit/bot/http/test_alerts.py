@@ -268,6 +268,7 @@ def test_only_post_is_answered(bench):
         (b"\xff\xfe", "application/json", 400, "UTF-8"),
         (b"<a/>", "text/xml", 415, "application/json"),
         (b"x", "multipart/form-data; boundary=x", 415, "application/json"),
+        (b"a=1&" * 30, "application/x-www-form-urlencoded", 400, "20 fields"),
         (b"[]", "application/json", 400, "message"),
         (b'"x"', "application/json", 202, ""),
     ],
@@ -398,6 +399,8 @@ def test_a_deployment_is_noted_under_the_names_of_the_settings(bench):
         ({"service": "pay", "revision": "abc", "deployed_at": "yesterday"}, "no time with a zone"),
         ({"service": "pay", "revision": "abc", "deployed_at": "2026-03-02T09:00:00"}, "no time with a zone"),
         ({"service": "pay", "revision": "abc", "deployed_at": 12}, "no time with a zone"),
+        ({"service": "pay", "revision": "abc", "deployed_at": "0001-01-01T00:00:00+23:59"}, "no time with a zone"),
+        ({"service": "pay", "revision": "abc", "deployed_at": "9999-12-31T23:59:59-23:59"}, "no time with a zone"),
     ],
 )
 def test_a_deployment_that_cannot_be_read_is_refused_with_what_to_do(bench, body, says):
@@ -405,6 +408,14 @@ def test_a_deployment_that_cannot_be_read_is_refused_with_what_to_do(bench, body
     assert answer.status_code == 400
     assert says in answer.json()["error"]
     assert bench.deploys == []
+
+
+def test_tokens_in_a_deployment_are_masked_and_commits_are_not(bench):
+    token, commit = "ghp_" + "a1B2c3D4e5F6" * 3, "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"
+    body = {"service": "pay", "revision": commit, "repository": f"https://x:{token}@github.com/acme/shop"}
+    assert bench.post(body, "/deploys").json()["revision"] == commit
+    assert token not in str(bench.deploys)
+    assert "github.com/acme/shop" in str(bench.deploys[0].repository)
 
 
 def test_a_deployment_from_a_clock_that_is_ahead_runs_now(world, bench):
