@@ -23,6 +23,7 @@ Noted = Literal["analyse", "counted", "limited", "known"]
 Came = Literal["new", "back", "going_on"]
 Judged = Literal["", "wrong", "corrected"]
 KEEP_OCCURRENCES = timedelta(days=7)
+FAILED_AGAIN_AFTER = timedelta(minutes=15)  # a model or a platform that fails for each alert is not asked for each
 KNOWN_FOR = timedelta(days=30)  # a trace that was cut off is compared with faults of that time
 
 
@@ -91,11 +92,12 @@ class FaultStore:
                     "UPDATE alert_faults SET count = count + 1, last_at = ?, is_changed = 1 WHERE number = ?",
                     (timestamp(now), number),
                 )
-                if latest["state"] == "limited" and not self._over_limit(connection, thread, now):
-                    noted = "analyse"  # there is room again: its analysis stands below this alert
+                if self._may_begin(connection, latest, thread, now):
+                    noted = "analyse"  # its analysis stands below this alert, and counts to the limits from now
                     connection.execute(
-                        "UPDATE alert_faults SET state = 'open', delivery_key = ?, root_id = ? WHERE number = ?",
-                        (key, thread.root_id, number),
+                        "UPDATE alert_faults SET state = 'open', delivery_key = ?, root_id = ?, first_at = ?,"
+                        " reply = NULL, background = NULL, pending_case = NULL WHERE number = ?",
+                        (key, thread.root_id, timestamp(now), number),
                     )
             connection.execute("INSERT INTO alert_occurrences VALUES (?, ?, ?)", (key, number, timestamp(now)))
             row = connection.execute("SELECT * FROM alert_faults WHERE number = ?", (number,)).fetchone()
@@ -104,11 +106,11 @@ class FaultStore:
     def going_on(self, alert: Alert, thread: ThreadRef) -> Fault | None:
         """The fault of this channel that `note` would count the alert to; None when it would begin an analysis."""
         with self._store.transaction() as connection:
-            latest = self._latest(connection, alert, thread)
-            if latest is None or self._came(latest, self._clock()) is not None:
+            latest, now = self._latest(connection, alert, thread), self._clock()
+            if latest is None or self._came(latest, now) is not None:
                 return None
-            room = latest["state"] == "limited" and not self._over_limit(connection, thread, self._clock())
-        return None if room else _fault(latest)
+            begins = self._may_begin(connection, latest, thread, now)
+        return None if begins else _fault(latest)
 
     def is_over_limit(self, thread: ThreadRef) -> bool:
         """Whether a new fault of this channel would only be counted now."""
@@ -270,13 +272,10 @@ class FaultStore:
             connection.execute(
                 "INSERT OR IGNORE INTO deploys VALUES (?, ?, ?, ?, ?)",
                 (
-                    deploy.service,
-                    deploy.environment or "",
-                    deploy.revision,
-                    deploy.repository or "",
+                    deploy.service, deploy.environment or "", deploy.revision, deploy.repository or "",
                     timestamp(deploy.deployed_at),
                 ),
-            )
+            )  # fmt: skip
 
     def deploys_of(self, service: str, environment: str | None, until: datetime) -> list[Deploy]:
         """The deployment that runs at a moment, and the one before it."""
@@ -322,6 +321,19 @@ class FaultStore:
             return "back"
         goes_on = latest["state"] != "limited" and moment(latest["first_at"]) < now - self._limits.window
         return "going_on" if goes_on else None
+
+    def _may_begin(self, connection: sqlite3.Connection, latest: sqlite3.Row, thread: ThreadRef, now: datetime) -> bool:
+        """Whether a fault that goes on gets the analysis that it lacks: there is room again, or one failed."""
+        if latest["state"] != "limited":
+            key = str(latest["delivery_key"])
+            delivery = key if key.startswith("alert:") else key.partition("#")[0]  # a post may tell of several
+            failed = connection.execute(
+                "SELECT 1 FROM inbox WHERE delivery_id = ? AND state IN ('done', 'failed') AND done_at < ?",
+                (delivery, timestamp(now - FAILED_AGAIN_AFTER)),
+            ).fetchone()
+            if latest["post_id"] is not None or failed is None:
+                return False
+        return not self._over_limit(connection, thread, now)
 
     def _over_limit(self, connection: sqlite3.Connection, thread: ThreadRef, now: datetime) -> bool:
         since = timestamp(now - timedelta(hours=1))
@@ -373,10 +385,7 @@ def _fault(row: sqlite3.Row) -> Fault:
         number=row["number"],
         thread=ThreadRef(platform=row["platform"], channel_id=row["channel_id"], root_id=row["root_id"]),
         delivery_key=row["delivery_key"],
-        service=row["service"],
-        fingerprint=row["fingerprint"],
-        error_class=row["error_class"],
-        title=row["title"],
+        service=row["service"], fingerprint=row["fingerprint"], error_class=row["error_class"], title=row["title"],
         state=row["state"],
         count=row["count"],
         first_at=moment(row["first_at"]),
@@ -384,6 +393,5 @@ def _fault(row: sqlite3.Row) -> Fault:
         earlier=row["earlier"],
         post_id=row["post_id"],
         reply=decode_reply(row["reply"]) if row["reply"] else None,
-        came=row["came"],
-        judged=row["judged"],
-    )
+        came=row["came"], judged=row["judged"],
+    )  # fmt: skip

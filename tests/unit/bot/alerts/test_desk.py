@@ -113,6 +113,17 @@ async def test_a_fault_beyond_the_limit_is_analysed_when_there_is_room_again(wor
     assert await take(world, desk, alert(world, symbol="refund"), "b4") == "counted"
 
 
+async def test_faults_that_were_beyond_the_limit_count_to_it_when_they_are_analysed(world):
+    desk = build(world, limits=Limits(channel_per_hour=2))
+    names = [f"step_{letter}" for letter in "abcdef"]
+    for _ in range(2):
+        told = [await take(world, desk, alert(world, symbol=name), f"{name}{world.clock()}") for name in names]
+        world.clock.advance(3601)
+    assert told.count("analysed") == 2  # of the four that were limited, beside the two that are known
+    world.clock.advance(-3000)
+    assert await take(world, desk, alert(world, symbol="step_z"), "z") == "limited"
+
+
 async def test_what_is_told_once_in_a_while_is_told_once_over_restarts(world):
     for n, symbol in enumerate(("retry_declined", "refund", "cancel", "void")):
         desk = build(world, limits=Limits(channel_per_hour=1))  # a restart

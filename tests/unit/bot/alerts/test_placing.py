@@ -106,6 +106,28 @@ async def test_a_new_fault_is_posted_and_goes_through_the_inbox_from_there(world
     assert world.handed == [1]
 
 
+async def test_a_fault_whose_analysis_failed_is_posted_and_analysed_anew_when_it_is_told_later(world):
+    line = start(world)
+    take(world, line, alert(world))
+    await line.place_on("fake")
+    item = line.inbox.take_next("alert")
+    take(world, line, alert(world))
+    await line.place_on("fake")  # while it is worked on
+    line.inbox.finish(item, outcome="failed: PlatformError", failed=True)  # its post was deleted, for example
+    take(world, line, alert(world))
+    await line.place_on("fake")  # at once: what fails for every alert is not tried for every alert
+    assert len(roots(world)) == 1
+    world.clock.advance(16 * 60)
+    again = take(world, line, alert(world))
+    await line.place_on("fake")
+    assert len(roots(world)) == 2
+    item = line.inbox.take_next("alert")
+    assert item.delivery_id == f"alert:{again}"
+    assert item.thread == world.platform.roots[1].reply.thread
+    (fault,) = world.store.query("SELECT * FROM alert_faults")
+    assert (fault["count"], fault["delivery_key"]) == (4, item.delivery_id)
+
+
 async def test_the_alert_is_analysed_as_it_was_read_from_its_body(world):
     line, taken = start(world), []
 
