@@ -167,7 +167,7 @@ class Answering:
             return self._nothing_found(question)
         if verdict.decision == "weak":
             return self._refuse(question, "weak_evidence", verdict.reason)
-        return self._quoted(question, self._persona.say("no_model", question.language))
+        return self._quoted(question, notes=(self._persona.say("no_model", question.language),))
 
     # --- refusals -----------------------------------------------------------------------------
 
@@ -239,19 +239,21 @@ class Answering:
 
     # --- answers ------------------------------------------------------------------------------
 
-    def _quoted(self, question: _Question, opening: str, notes: Sequence[str] = ()) -> Answer:
+    def _quoted(self, question: _Question, opening: str = "", notes: Sequence[str] = ()) -> Answer:
+        """The evidence itself; what is asked for comes first, and what went wrong before it."""
         chunks = worth_quoting(question.evidence.chunks, question.text)
         quotes, citations = quote_evidence(
             chunks, question.found.terms, self._analyze, language=question.language, link=self._link
         )
         missing = question.evidence.verdict.missing
         if missing:
-            opening += "\n\n" + self._persona.say("missing_word", question.language, words=quote_words(missing))
+            said = self._persona.say("missing_word", question.language, words=quote_words(missing))
+            opening = f"{opening}\n\n{said}".lstrip()
         places = {citation.chunk_id: citation.index for citation in citations}
         ranked = sorted(chunks, key=lambda scored: places.get(scored.chunk.id, len(places) + 1))
         conflicts = find_conflicts(ranked, list(range(1, len(citations) + 1)), question.text)
         citations, dispute = self._disputed(question, ranked, citations, conflicts)
-        return self._answer(question, f"{opening}\n\n{quotes}{dispute}", citations, model=None, notes=notes)
+        return self._answer(question, f"{opening}\n\n{quotes}{dispute}".lstrip(), citations, model=None, notes=notes)
 
     async def _generated(
         self, question: _Question, run: ModelRun, chain: ModelChain, release: Release | None, waiting: Waiting | None

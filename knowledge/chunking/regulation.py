@@ -303,7 +303,7 @@ class _Reader:
         self._current.pieces.append(piece)
 
     def _repeats_heading(self, marker: Marker, index: int) -> bool:
-        """Whether the heading right above is this appendix already: a sheet is named "별표 1", and so is its first row."""
+        """Whether the heading right above is this appendix already: a sheet "별표 1" whose first row names it too."""
         own = self._current.marker
         above = self._pieces[index - 1] if index else None
         names_it = own is not None and own.anchor == marker.anchor and not own.title

@@ -28,12 +28,13 @@ def ask(company):
 # --- without a model ------------------------------------------------------------------------------
 
 
-async def test_without_a_model_the_evidence_itself_is_quoted_and_that_is_said(ask):
+async def test_without_a_model_the_evidence_itself_comes_first_and_that_is_said_below(ask):
     outcome = await ask("연차휴가는 며칠인가요?")
     answer = outcome.answer
     assert answer.refusal is None
-    assert answer.text.startswith("언어 모델이 설정되어 있지 않아")
+    assert answer.text.startswith("**휴가규정")
     assert "15일의 연차휴가를 준다." in answer.text
+    assert answer.degraded[0].startswith("언어 모델이 설정되어 있지 않아")
     assert answer.model is None
     first = answer.citations[0]
     assert (first.index, first.locator.uri, first.locator.label) == (1, "휴가규정.md", "휴가규정 제2조(연차휴가)")
@@ -60,7 +61,7 @@ async def test_a_table_keeps_its_header_and_its_rows_whole(ask):
 async def test_code_is_quoted_as_a_block_of_its_language(ask):
     answer = (await ask("Where is retry_declined for a declined card payment?")).answer
     assert answer.refusal is None
-    assert answer.text.startswith("No language model is configured")
+    assert answer.text.startswith("**payments.py:7-12** [1]")
     assert "```python\n" in answer.text
     assert "def retry_declined" in answer.text
     assert answer.citations[0].locator.start_line is not None

@@ -346,4 +346,5 @@ def test_headings_that_divide_an_appendix_stay_in_it() -> None:
         )
     )
     assert labels(drafts)[-1] == "여비규정 [별표 1] 여비 지급 기준"
-    assert "$60" in drafts[-1].text and "20,000원을 더하여" in drafts[-1].text
+    assert "$60" in drafts[-1].text
+    assert "20,000원을 더하여" in drafts[-1].text
