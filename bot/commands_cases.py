@@ -21,7 +21,10 @@ Say = Callable[..., str]
 async def carry_out_cases(
     rest: str, memory: CaseMemory, *, scope: Scope, say: Say, forgotten: Callable[[str], None]
 ) -> tuple[str, str]:
-    """(the name of the outcome, what is said). `forgotten` keeps the origin of a case that is forgotten. A case that the channel may not see is one that does not exist."""
+    """(the name of the outcome, what is said). `forgotten` keeps the origin of a case that is forgotten.
+
+    A case that the channel may not see is one that does not exist.
+    """
     action, number, service = parse_cases(rest)
     if action == "unknown" or (number is None and action != "list"):
         return "unknown action", say("cases_what")

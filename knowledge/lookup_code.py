@@ -104,8 +104,10 @@ class CodeLookup:
         return (chunk, place) if chunk is not None and place is not None else None
 
     def files_named(self, names: Collection[str], *, scope: Scope) -> dict[str, list[tuple[str, str]]]:
-        """File name without folders -> (source, uri) of the files that are indexed under it, at most 5,000 a name. A name
-        that ends in a point ("OrderService.") stands for every suffix."""
+        """File name without folders -> (source, uri) of the files indexed under it, at most 5,000 a name.
+
+        A name that ends in a point ("OrderService.") stands for every suffix.
+        """
         generations = self._catalog.active_generations(scope)
         sources = {generation: source for source, generation in generations.items()}
         marks = ",".join(str(int(generation)) for generation in sources)
