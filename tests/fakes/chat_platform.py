@@ -235,7 +235,10 @@ class FakePlatform:
     def _opened(self, channel_id: str, markdown: str, delivery_id: str, since: datetime | None) -> FakePost:
         """A new root, or the one of this delivery; without `since` nothing is looked up, as on real platforms."""
         for post in self.roots:
-            if since is not None and (post.reply.thread.channel_id, post.reply.delivery_id) == (channel_id, delivery_id):
+            if since is not None and (post.reply.thread.channel_id, post.reply.delivery_id) == (
+                channel_id,
+                delivery_id,
+            ):
                 return post
         post_id = self._new_id()
         thread = ThreadRef(platform=self.name, channel_id=channel_id, root_id=post_id)

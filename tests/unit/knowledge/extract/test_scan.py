@@ -128,7 +128,9 @@ def test_a_short_text_whose_lines_are_set_close_is_read_line_by_line() -> None:
     for number, line in enumerate(lines):
         page.text(240, 240 + 50 * number, line)
     extraction = extract(page.encoded(dpi=(300, 300)), name="a.png")
-    assert "재발급 수수료는 오천 원으로 하고 분실한 카드는 그날 안에" in " ".join(block.text for block in extraction.blocks)
+    assert "재발급 수수료는 오천 원으로 하고 분실한 카드는 그날 안에" in " ".join(
+        block.text for block in extraction.blocks
+    )
 
 
 @needs_tesseract
