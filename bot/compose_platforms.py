@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 WAITING_FOR_MODEL = 64  # questions that have their evidence and wait for a model, each with its place in the queue
 QUICK_AT_ONCE = 4
 LONG_AT_ONCE = 8  # commands that wait for syncs: who asks for one that runs joins it, and sees that at once
-LONG_AT_ONCE = 8  # commands that wait for syncs: who asks for one that runs joins it, and sees that at once
 KEY_NAME = "evidence_key"
 
 
