@@ -94,6 +94,10 @@ class ToolDown(TransientError):
     """A tool that is needed does not answer."""
 
 
+class VectorsLost(ToolDown):
+    """The vector index answers, but what was stored in it is gone: it has to be filled again."""
+
+
 class StorageFull(TransientError):
     """The disk is full."""
 

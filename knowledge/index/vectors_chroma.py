@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from knowledge.errors import KnowledgeError, StorageFull, ToolDown
+from knowledge.errors import KnowledgeError, StorageFull, ToolDown, VectorsLost
 from knowledge.ports import Vectors
 
 UPSERT_BATCH = 2_000  # Chroma refuses more than 5,461
@@ -207,7 +207,7 @@ def _connected(connect: Callable[[], Any]) -> Any:
 
 @contextmanager
 def _translated(place: str) -> Iterator[None]:
-    """Errors of Chroma and of the way to it leave as ToolDown or StorageFull."""
+    """Errors of Chroma and of the way to it leave as ToolDown, VectorsLost or StorageFull."""
     import chromadb.errors
     import httpx
 
@@ -215,6 +215,8 @@ def _translated(place: str) -> Iterator[None]:
         yield
     except KnowledgeError:
         raise
+    except chromadb.errors.NotFoundError as error:  # of a collection that was there: the server lost its disk
+        raise VectorsLost(f"The vector index at {place} was emptied: {error}") from error
     except (chromadb.errors.ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError) as error:
         if "disk is full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
             raise StorageFull(f"The disk that holds {place} is full: free some space, then try again") from error
