@@ -120,7 +120,7 @@ async def _conclude(
     index = EvidenceIndex(numbered, _alert_text(alert), language=language, instructions=turns[0].content)
     for attempt in (1, 2):
         finding = await complete_as(model, turns, Finding)
-        summary, _, _ = _checked(finding.summary, index)
+        summary, summed, _ = _checked(finding.summary, index)
         cause, cited, faults = _checked(finding.cause, index)
         if cause:
             fix = await asyncio.to_thread(_tried, finding.fix, gathered, library)
@@ -128,7 +128,7 @@ async def _conclude(
                 gathered=gathered,
                 summary=summary,
                 cause=cause,
-                cited=cited,
+                cited=tuple(dict.fromkeys((*cited, *summed))),
                 fix=fix,
                 fixed=finding.fix.evidence if fix and finding.fix else None,
                 confidence=finding.confidence,

@@ -136,8 +136,9 @@ def cited_text(chunk: Chunk) -> CitedText:
 
 
 def case_of(alert: Alert, analysed: Analysed, fault: Fault) -> NewCase:
-    """What is remembered of a valid analysis."""
-    cited = [cited_text(one.scored.chunk) for one in analysed.gathered.pieces if one.number in analysed.cited]
+    """What is remembered of a valid analysis, with all that its words and its fix rest on: seen only where that is."""
+    rests_on = {*analysed.cited, analysed.fixed}
+    cited = [cited_text(one.scored.chunk) for one in analysed.gathered.pieces if one.number in rests_on]
     return NewCase(
         service=fault.service,
         error_class=alert.error_class or "",

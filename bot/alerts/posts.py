@@ -62,7 +62,11 @@ _LABEL = re.compile(
     r" \-/가-힣]{0,38}?)[*_`]{0,2}\s*[:=][*_`]{0,2}\s+[*`]{0,2}(?P<value>\S.{0,300}?)[*`]{0,2}\s*$"
     r"|^[\s\-•*]*`?(?P<key2>[A-Za-z_][\w.-]{0,40})\s?=\s?\"?(?P<value2>[^\s\"][^\"\n]{0,200}?)\"?`?\s*$"
 )
-_URL = re.compile(r"https?://[^\s<>|)\]]+")
+_URL = re.compile(r"(?P<url>https?://[^\s<>|)\]]+)")
+_OWN_LINE = re.compile(
+    r"^\W*(?:(?:link|url|source|details?|dashboard|open|view|주소|링크|바로 ?가기|상세)\W{1,3})?(?P<url>https?://[^\s<>|)\]]+)\W*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ALIASES = {
     "서비스": "service",
     "애플리케이션": "service",
@@ -145,9 +149,16 @@ def read_text(text: str, *, author: str) -> list[Told] | str:
             logger=logged.logger if logged else "",
             labels=labels,
             dedup_key=incident_of(plain, system),
-            url=match[0] if (match := _URL.search(text[:MAX_READ_CHARS])) else "",
+            url=_own_address(plain, system),
         )
     ]
+
+
+def _own_address(text: str, system: str | None) -> str:
+    """Where the alert stands in its own system. What threw an error may name any address, so one in the middle of a
+    line is none where no system is known."""
+    found = _URL.search(text) if system is not None else _OWN_LINE.search(text)
+    return found["url"] if found else ""
 
 
 def _title(words: list[str]) -> str:

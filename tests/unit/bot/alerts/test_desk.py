@@ -9,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.alerts.cases import origin_of
+from bot.alerts.analysis import Analysed
+from bot.alerts.cases import case_of, origin_of
+from bot.alerts.evidence import Gathered, Piece
 from bot.alerts.store import Limits
 from bot.types import ThreadRef
 from knowledge.types import Scope
@@ -158,6 +160,22 @@ async def test_a_valid_finding_with_a_fix_that_applies_is_shown_and_remembered(w
     assert case.cause == CAUSE
     assert case.sources == ("shop",)
     assert not case.is_stale
+
+
+async def test_a_case_is_hidden_from_channels_that_may_not_see_the_code_that_its_fix_changes(world):
+    everything = Scope.everything()
+    found = [world.knowledge.search(text, scope=everything, kind=kind).chunks[0]
+             for text, kind in (("연차유급휴가", "docs"), ("retry_declined", "code"))]  # fmt: skip
+    gathered = Gathered(
+        pieces=tuple(Piece(number=number, scored=one) for number, one in enumerate(found, start=1)),
+        changes=(), past=(), scope=everything, revision=None, degraded=(),
+    )  # fmt: skip
+    analysed = Analysed(gathered=gathered, cause="x [1]", cited=(1,), fix=CHANGE, fixed=2)
+    desk = build(world)
+    await take(world, desk, alert(world), "a1")
+    world.knowledge.memory.remember(case_of(alert(world), analysed, desk._faults.find(1)))
+    assert world.knowledge.memory.list_cases(scope=Scope.of("rules")) == []
+    assert len(world.knowledge.memory.list_cases(scope=Scope.of("rules", "shop"))) == 1
 
 
 async def test_a_fix_that_does_not_apply_is_not_shown(world):

@@ -87,3 +87,9 @@ def test_a_name_that_is_told_and_not_known_is_not_taken_for_a_service_that_the_t
 def test_decoration_of_a_title_is_no_part_of_it() -> None:
     text = "🔥 :rotating_light: **[Ledger](https://x.example.com/a) down** (https://x.example.com/b)"
     assert alert_in(text).title == "Ledger down"
+
+
+def test_an_address_that_an_error_speaks_of_is_not_where_the_alert_stands():
+    assert alert_in("ValueError: redirect to http://evil.example/login refused").url is None
+    assert alert_in("ledger is down\nLink: https://grafana.acme.example/d/1").url == "https://grafana.acme.example/d/1"
+    assert alert_in("ledger is down\n<https://grafana.acme.example/d/1>").url == "https://grafana.acme.example/d/1"
