@@ -270,7 +270,8 @@ class FaultStore:
     def note_deploy(self, deploy: Deploy) -> None:
         with self._store.transaction() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO deploys VALUES (?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO deploys (service, environment, revision, repository, deployed_at)"
+                " VALUES (?, ?, ?, ?, ?)",
                 (
                     deploy.service, deploy.environment or "", deploy.revision, deploy.repository or "",
                     timestamp(deploy.deployed_at),

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from bot.errors import StoreError
-from bot.store import Store, load_migrations, split_statements, timestamp
+from bot.store import Store, load_migrations, require_usable, split_statements, timestamp
 from tests.unit.bot.times import Clock
 
 _opened: list[Store] = []
@@ -172,3 +172,53 @@ def test_times_sort_as_text():
     clock.advance(0.000001)
     assert first < timestamp(clock())
     assert len(first) == len(timestamp(clock()))
+
+
+# --- what SQLite's own check says -----------------------------------------------------------------
+
+DEPLOY = ("payment-api", "production", "67ddee967f", "shop", "2026-11-30T09:00:00.000000Z")
+DEPLOYS_BEFORE_042 = """
+    DROP TABLE deploys;
+    CREATE TABLE deploys (
+        service TEXT NOT NULL, environment TEXT NOT NULL, revision TEXT NOT NULL, repository TEXT NOT NULL,
+        deployed_at TEXT NOT NULL, PRIMARY KEY (service, environment, deployed_at, revision)
+    ) STRICT, WITHOUT ROWID;
+    DELETE FROM schema_migrations WHERE number >= 42;
+"""
+
+
+def test_the_key_of_a_table_without_rowids_stands_first_in_it(tmp_path):
+    store = open_store(tmp_path / "bot.sqlite3")
+    tables = store.query("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%WITHOUT ROWID%'")
+    assert "deploys" in {row["name"] for row in tables}
+    for row in tables:
+        columns = store.query(f"PRAGMA table_info({row['name']})")
+        key = sorted((c for c in columns if c["pk"]), key=lambda c: c["pk"])
+        assert [c["name"] for c in columns][: len(key)] == [c["name"] for c in key], row["name"]
+
+
+def test_a_backup_with_a_deployment_from_before_their_new_layout_is_sound_and_keeps_it(tmp_path):
+    path = tmp_path / "bot.sqlite3"
+    Store.open(path, clock=Clock()).close()
+    with sqlite3.connect(path) as connection:
+        connection.executescript(DEPLOYS_BEFORE_042)
+        connection.execute("INSERT INTO deploys VALUES (?, ?, ?, ?, ?)", DEPLOY)
+    connection.close()
+    require_usable(path)
+    store = open_store(path)
+    (row,) = store.query("SELECT service, environment, revision, repository, deployed_at FROM deploys")
+    assert tuple(row) == DEPLOY
+    assert [tuple(row) for row in store.query("PRAGMA quick_check")] == [("ok",)]
+
+
+def test_a_backup_whose_tables_lie_on_each_other_is_not_usable(tmp_path):
+    path = tmp_path / "bot.sqlite3"
+    store = Store.open(path, clock=Clock())
+    add_audit(store, "one")
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET rootpage = 1 WHERE name = 'audit_log'")
+    connection.close()
+    with pytest.raises(StoreError, match="is damaged"):
+        require_usable(path)
