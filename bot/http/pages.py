@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from bot.http.html import Child, Html, el
-from bot.http.posts_html import Reader, post_html, summary_html
+from bot.http.posts_html import Reader, plain_text, post_html, summary_html
 from bot.http.texts import say
 from bot.platforms.web import mention_pattern, without_mention
 from bot.types import Language, Vote
@@ -64,7 +64,7 @@ def thread_page(site: Site, root_id: str, posts: Sequence[Post], votes: Mapping[
     """A thread: the question, what was answered, and room for a reply."""
     reader = site.reader
     name = channel_name(site.channel, reader.language)
-    question = without_mention(posts[0].text, mention_pattern(reader.bot_name)) if posts else ""
+    question = without_mention(plain_text(posts[0]), mention_pattern(reader.bot_name)) if posts else ""
     first = " ".join(question.split())[:TITLE_CHARS] or name
     note = el("p", reader.say("thread_cut", n=cut), class_="more") if cut else None
     content = [

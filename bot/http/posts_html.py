@@ -17,6 +17,7 @@ from bot.web_posts import Post, ThreadSummary
 
 EXCERPT_CHARS = 180
 _PAGE_IMAGE = re.compile(r"https?://[^\s/]+(?:/[^\s/]+)*?(?P<path>/evidence/[0-9a-f]{32}/page/\d+)")
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\(https?://[^\s()]+\)")
 VOTES: tuple[Vote, ...] = ("up", "down", "wrong")
 
 
@@ -70,7 +71,7 @@ def summary_html(summary: ThreadSummary, reader: Reader) -> Html:
         el(
             "a",
             el("span", el("strong", root.author.display_name), " ", time_html(root.posted_at), class_="who"),
-            el("span", _with_mentions(_shortened(_plain(root)), reader), class_="question"),
+            el("span", _with_mentions(_shortened(plain_text(root)), reader), class_="question"),
             el("span", state, " ", replies, class_="meta"),
             href=thread_path(root.thread.channel_id, root.id),
         ),
@@ -237,9 +238,11 @@ def _with_mentions(text: str, reader: Reader) -> Html:
     return flat([*pieces, text[end:]])
 
 
-def _plain(root: Post) -> str:
+def plain_text(root: Post) -> str:
     """The text of a first post without marks of style, which the bot's own posts have (alerts, notices to admins)."""
-    return root.text.replace("**", "").replace("`", "") if root.author.is_bot else root.text
+    if not root.author.is_bot:
+        return root.text
+    return _LINK.sub(r"\1", root.text).replace("**", "").replace("`", "")
 
 
 def _shortened(text: str) -> str:

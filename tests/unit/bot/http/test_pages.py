@@ -121,6 +121,16 @@ async def test_what_the_bot_writes_stays_text_too(site: Site) -> None:
     assert "evil.example/x.png" in html  # as a link, which loads nothing by itself
 
 
+async def test_the_title_of_a_thread_that_the_bot_began_shows_no_marks_of_style(site: Site) -> None:
+    text = "🔴 **`TimeoutError`** · `payment-api`\n\n[Open the alert](https://mon.example.com/a?b=1)"
+    posts, bot = site.platform.posts, site.platform.bot
+    root = posts.open_root("general", bot, text, delivery_id="alert:1")
+    html = await page(site, f"/c/general/t/{root.id}")
+    assert "<h1>🔴 TimeoutError · payment-api Open the alert</h1>" in html
+    assert "<title>🔴 TimeoutError · payment-api Open the alert · " in html
+    assert "🔴 TimeoutError · payment-api Open the alert</span>" in await page(site, "/c/general")
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_what_documents_and_code_hold_stays_text(open_site: OpenSite, language: str) -> None:
     blocks = (
