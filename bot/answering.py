@@ -22,13 +22,13 @@ from bot.finding import KnowledgeSearch as KnowledgeSearch
 from bot.fusing import with_earlier
 from bot.generating import Asked, Generated, Release, generate
 from bot.model_chain import ModelChain, ModelPool, ModelRun
-from bot.notices import degraded_line, is_search_tool, model_problem, quote_words, skipped_notes
+from bot.notices import degraded_lines, is_search_tool, model_problem, quote_words, skipped_notes
 from bot.persona import Persona, language_of
 from bot.ports import Waiting as Waiting
 from bot.quoting import nearest_sources, quote_evidence, worth_quoting
 from bot.routing import Routed, route
 from bot.small_talk import SmallTalk, small_talk
-from bot.sources import Link, ToolHistory, cite, freshness, place_of, unfinished
+from bot.sources import Link, ToolHistory, cite, dated, freshness, place_of
 from bot.types import Answer, AnswerLength, Citation, KnownEvidence, Language, Message, Refusal, RefusalReason
 from bot.wording import word
 from knowledge.errors import CatalogCorrupt, ModelMissing, TransientError
@@ -348,15 +348,9 @@ class Answering:
 
     def _dated(self, question: _Question, locator: Locator) -> str:
         """ " (2024-01-01 시행)", and for a document that says no date, when it was last read."""
-        language, dates = question.language, []
-        if locator.valid_from is not None:
-            dates.append(word("came_into_force", language, day=locator.valid_from))
-        if locator.valid_until is not None:
-            dates.append(word("superseded", language, day=locator.valid_until))
+        said = dated(locator, question.language)
         read = next((s.last_sync for s in question.statuses if s.source == locator.source), None)
-        if not dates and read is not None:
-            dates.append(word("read_at", language, day=read.date()))
-        return f" ({', '.join(dates)})" if dates else ""
+        return said or (f" ({word('read_at', question.language, day=read.date())})" if read is not None else "")
 
     def _answer(
         self,
@@ -383,8 +377,7 @@ class Answering:
     def _degraded(self, question: _Question) -> tuple[str, ...]:
         language = question.language
         down = [tool for tool in question.evidence.tools if is_search_tool(tool) and tool.state == "down"]
-        lines = [degraded_line(sentence, language) for sentence in question.evidence.degraded]
-        lines += unfinished(question.statuses, language)
+        lines = degraded_lines(question.evidence.degraded, question.statuses, language)
         if down:
             tools = self.tools.describe(down, language)
             lines.insert(0, word("tool_partly_down", language, tools=tools))

@@ -23,6 +23,11 @@ CODE_LINES = 25
 QUOTE_CHARS = 300
 
 _SENTENCE_END = re.compile(r"(?<=[가-힣A-Za-z)\]\"'」][.!?])\s+(?=\S)")
+_MARKER_ALONE = re.compile(r"[가-하A-Za-z]\.")  # of an item of a list: no sentence
+_OPENING = re.compile(r"\s*(?:제\s*\d+\s*조|Article\s+\d+)", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:☞|※|◈|\*\s|\[(?:필수|선택|참고|해설)[^\]]*\]|\(참고\)|<참고)")
+_MARKED = re.compile(r"\s*(?:[①-⑳]|\d{1,2}\.|[가-하]\.|제\s*\d+\s*[조항])")
+_COMMENT_WEIGHT = 0.3
 RULE_ROW = re.compile(r"^[\s|:+-]*-{2,}[\s|:+-]*$")
 
 
@@ -90,11 +95,22 @@ def split_parts(text: str) -> list[Part]:
                 rows.append(cells_of(line))
             continue
         end_table()
-        sentences = [sentence.strip() for sentence in _SENTENCE_END.split(line) if sentence.strip()]
+        sentences = _sentences_of(line)
         for number, sentence in enumerate(sentences, start=1):
             parts.append(TextPart(text=sentence, ends_line=number == len(sentences)))
     end_table()
     return parts
+
+
+def _sentences_of(line: str) -> list[str]:
+    """The sentences of a line; "가." before an item of a list stays with it."""
+    sentences: list[str] = []
+    for sentence in (found.strip() for found in _SENTENCE_END.split(line) if found.strip()):
+        if sentences and _MARKER_ALONE.fullmatch(sentences[-1].rpartition(" ")[2]):
+            sentences[-1] += f" {sentence}"
+        else:
+            sentences.append(sentence)
+    return sentences
 
 
 def is_row(line: str) -> bool:
@@ -165,15 +181,22 @@ def code_window(text: str, terms: Sequence[str], analyze: Analyze) -> str:
 
 
 def _choose_prose(parts: Sequence[TextPart], terms: Sequence[str], analyze: Analyze) -> set[int]:
-    """Numbers of the sentences to show: all of a short text, else the best ones, each with what follows it."""
+    """Numbers of the sentences to show: all of a short text, else the best ones, each with what follows it.
+
+    An article is shown from its opening, and its rule before what is remarked on it.
+    """
     if sum(len(part.text) for part in parts) <= WHOLE_CHARS:
         return set(range(len(parts)))
     tokens = [set(analyze(part.text)) for part in parts]
     rarity = {term: 1.0 / (1 + sum(term in found for found in tokens)) for term in terms}
-    scores = [sum(rarity[term] for term in terms if term in found) for found in tokens]
+    weights = [_COMMENT_WEIGHT if comment else 1.0 for comment in _are_comments(parts)]
+    scores = [
+        weight * sum(rarity[term] for term in terms if term in found)
+        for weight, found in zip(weights, tokens, strict=True)
+    ]
     order = sorted(range(len(parts)), key=lambda i: (-scores[i], i))
-    chosen: set[int] = set()
-    room = EXCERPT_CHARS
+    chosen: set[int] = {0} if _OPENING.match(parts[0].text) else set()
+    room = EXCERPT_CHARS - sum(len(parts[number].text) for number in chosen)
     for best in order:
         if scores[best] == 0 and chosen:
             break
@@ -184,6 +207,17 @@ def _choose_prose(parts: Sequence[TextPart], terms: Sequence[str], analyze: Anal
         if room <= 0:
             break
     return chosen
+
+
+def _are_comments(parts: Sequence[TextPart]) -> list[bool]:
+    """Which sentences remark on a rule, with the lines that go on from them."""
+    found: list[bool] = []
+    for part in parts:
+        if _COMMENT.match(part.text):
+            found.append(True)
+        else:
+            found.append(bool(found) and found[-1] and not _MARKED.match(part.text))
+    return found
 
 
 def _choose_rows(part: TablePart, terms: Sequence[str], analyze: Analyze) -> tuple[Part, int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from bot.claims import numbers_of
 from bot.evidence_text import escape_text
 from bot.excerpt import Analyze, Excerpt, excerpt_of
 from bot.labels import take_labels
 from bot.quantities import plain
-from bot.sources import Link, cite, place_of
+from bot.sources import Link, cite, dated, place_of
 from bot.types import Citation, Language
 from bot.wording import word
 from knowledge.types import ScoredChunk
@@ -37,7 +38,7 @@ def quote_evidence(
     for number, scored in enumerate(choose_chunks(chunks, terms, analyze), start=1):
         excerpt = _excerpt(scored, terms, analyze, language)
         citation = cite(number, scored, quote_text=excerpt.quote, link=link)
-        place = place_of(citation.locator, citation.title, language)
+        place = place_of(citation.locator, citation.title, language) + dated(citation.locator, language)
         called = _called_by(scored, language)
         blocks.append(f"**{escape_text(place)}** [{number}]\n\n{excerpt.markdown}{called}")
         citations.append(citation)
@@ -71,7 +72,7 @@ def _each_text_once(chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
 
 
 def _shingles(text: str) -> frozenset[str]:
-    bare = re.sub(r"\W", "", text)
+    bare = _bare(text)
     return frozenset(bare[n : n + _SHINGLE_CHARS] for n in range(max(0, len(bare) - _SHINGLE_CHARS + 1)))
 
 
@@ -82,10 +83,34 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _says_the_same(one: ScoredChunk, other: ScoredChunk) -> bool:
     """Whether two texts that are alike are of one time and have the same amounts: a single digit may be all that a
-    revision, or the rules of another body, changed."""
+    revision, or the rules of another body, changed. Word for word the same is the same at any time in which both hold.
+    """
     mine, theirs = one.chunk.locator, other.chunk.locator
+    if mine.valid_until == theirs.valid_until and _bare(one.chunk.text) == _bare(other.chunk.text):
+        return True
     one_time = (mine.valid_from, mine.valid_until) == (theirs.valid_from, theirs.valid_until)
-    return one_time and numbers_of(one.chunk.text) == numbers_of(other.chunk.text)
+    return one_time and _amounts_agree(one, other)
+
+
+def _amounts_agree(one: ScoredChunk, other: ScoredChunk) -> bool:
+    """Whether two texts have the same amounts, but for those of which OCR was not sure in one of them: there the other
+    one may have others."""
+    mine, theirs = numbers_of(one.chunk.text), numbers_of(other.chunk.text)
+    only_mine, only_theirs = mine - theirs, theirs - mine
+    return (
+        mine == theirs
+        or (only_mine <= _unsure(one) and len(only_theirs) <= len(only_mine))
+        or (only_theirs <= _unsure(other) and len(only_mine) <= len(only_theirs))
+    )
+
+
+def _unsure(scored: ScoredChunk) -> frozenset[Decimal]:
+    """The amounts of which OCR was not sure."""
+    return numbers_of(" ".join(scored.chunk.locator.doubtful))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\W", "", text)
 
 
 def _asked_for_by_number(chunks: Sequence[ScoredChunk], question: str) -> list[ScoredChunk]:

@@ -90,6 +90,16 @@ def place_of(locator: Locator, title: str, language: Language) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def dated(locator: Locator, language: Language) -> str:
+    """ " (2024-01-01 시행)", as far as the document says; "" otherwise."""
+    days = []
+    if locator.valid_from is not None:
+        days.append(word("came_into_force", language, day=locator.valid_from))
+    if locator.valid_until is not None:
+        days.append(word("superseded", language, day=locator.valid_until))
+    return f" ({', '.join(days)})" if days else ""
+
+
 def freshness(
     statuses: Sequence[SourceStatus], names: Iterable[str], *, now: datetime, language: Language
 ) -> list[str]:
@@ -115,6 +125,8 @@ def unfinished(statuses: Sequence[SourceStatus], language: Language) -> list[str
         if status.problem:
             problem = status.problem.rstrip(".")
             lines.append(word("source_problem", language, source=status.title, problem=problem))
+        elif status.last_sync is None and status.documents:
+            lines.append(word("being_indexed", language, source=status.title, n=status.documents))
         elif status.last_sync is None:
             lines.append(word("not_indexed", language, source=status.title))
     return lines

@@ -134,3 +134,25 @@ def test_a_long_table_shows_the_rows_that_are_asked_for_under_its_header_and_cou
     left_out = len(rows) - sum(line.startswith("| ") for line in shown[1:]) + 1
     assert f"({left_out} more)" in shown[-1]
     assert not any("숙박비 | 1급" in line for line in shown)
+
+
+def test_a_long_article_is_quoted_from_its_rule_before_what_is_remarked_on_it():
+    remarks = [
+        f"☞ (참고) 연차휴가를 며칠 주는지는 해석례 {n}에서도 다루며 연차휴가의 산정은 회사마다 다름" for n in range(30)
+    ]
+    rule = "제33조(연차유급휴가) ① 1년간 80퍼센트 이상 출근한 사원에게 15일의 유급휴가를 준다."
+    more = "② 3년 이상 근속한 사원에게는 2년마다 1일의 연차휴가를 더한다."
+    shown = quote("\n".join([rule, *remarks[:15], more, *remarks[15:]]), "연차휴가는 며칠?").markdown
+    assert shown.startswith("제33조(연차유급휴가) ① 1년간")
+    assert "② 3년 이상" in shown
+
+
+def test_the_items_of_a_list_are_shown_with_their_letters_or_not_at_all():
+    items = [
+        f"{letter}. {what}증명서 : 현재 {what} 중인 사람에게 준다."
+        for letter, what in zip("가나다라", "갑을병정", strict=True)
+    ]
+    filler = [f"제{n}항에서 정하는 일반적인 사항은 따로 정하는 바에 따라 시행하기로 한다." for n in range(1, 20)]
+    shown = quote("\n".join([*filler, *items]), "병증명서는 누구에게?").markdown
+    assert "다. 병증명서" in shown
+    assert "나. …" not in shown

@@ -119,3 +119,22 @@ def test_only_the_article_that_is_asked_for_by_number_is_quoted() -> None:
     next_one = rule("next", "제8조(정산)", "정산은 귀국한 날부터 하며 영수증을 붙인다.")
     assert worth_quoting([RULE, next_one], "여비규정 제8조가 뭐야?") == [next_one]
     assert worth_quoting([RULE, next_one], "여비규정 제99조가 뭐야?") == [RULE, next_one]
+
+
+def test_a_scan_whose_doubtful_words_hold_the_other_amount_is_its_original_once_more() -> None:
+    scan = rule("scan", "제7조의6(보고)", REPORT.replace("20일", "29일"), uri="scan.pdf", doubtful=("29일",))
+    assert worth_quoting([scan, RULE], "보고서는 언제까지?") == [RULE]
+    sure = rule("sure", "제7조의6(보고)", REPORT.replace("20일", "29일"), uri="scan.pdf", doubtful=("총무팀장",))
+    assert worth_quoting([sure, RULE], "보고서는 언제까지?") == [sure, RULE]
+
+
+def test_the_same_words_in_two_editions_of_a_rulebook_that_both_hold_are_quoted_once() -> None:
+    newer = rule("newer", "제7조의6(보고)", REPORT, uri="2025.md", valid_from=date(2025, 6, 1))
+    older = rule("older", "제7조의6(보고)", REPORT, uri="2024.md", valid_from=date(2024, 6, 1))
+    assert worth_quoting([newer, older], "보고서는 언제까지?") == [newer]
+
+
+def test_a_quote_says_since_when_its_wording_holds() -> None:
+    old = rule("old", "제7조의6(보고)", REPORT, valid_from=date(2019, 3, 1), valid_until=date(2020, 1, 1))
+    text, _ = quote_evidence([old], ("보고",), analyze, language="ko", link=lambda locator, chunk_id: None)
+    assert text.splitlines()[0].endswith("(2019-03-01 시행, 2020-01-01 개정 전)** [1]")
