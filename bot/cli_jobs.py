@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.cli_output import Text, console
+from bot.cli_output import Text, console, local_time
 from bot.terminal_text import one_line
 
 _STYLES = {"done": "green", "running": "cyan", "failed": "red", "interrupted": "yellow", "cancelled": "yellow"}
@@ -15,7 +15,7 @@ def print_jobs(jobs: Sequence[Mapping[str, Any]]) -> None:
     """One line a job, the newest first."""
     for job in jobs:
         parts = [f"{job['job']}", job["source"], job["state"] + (" (force)" if job["force"] else "")]
-        parts.append(f"asked for by {', '.join(job['requested_by'])} at {job['requested_at'][:19]}")
+        parts.append(f"asked for by {', '.join(job['requested_by'])} at {local_time(job['requested_at'])}")
         if job["duration_s"] is not None:
             parts.append(f"{job['duration_s']:.1f} s")
         if job["counts"]:

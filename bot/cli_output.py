@@ -187,7 +187,7 @@ def print_status(form: Form) -> None:
         style = {"ok": "green", "degraded": "yellow"}.get(tool["state"], "red")
         out.print(Text(f"{tool['name']}: {tool['state']}{_since(tool, now)}  {one_line(tool['detail'])}", style=style))
     for name, nightly in form["nightly"].items():
-        out.print(Text(f"{name}: {nightly['when']}, next at {nightly['next']}", style="dim"))
+        out.print(Text(f"{name}: {nightly['when']}, next at {local_time(nightly['next'])}", style="dim"))
     print_backup(form["last_backup"], now)
     if not form["running"]:
         out.print(Text("No bot runs on this data folder now; `haechi run` starts it.", style="dim"))
@@ -197,7 +197,12 @@ def _since(tool: Form, now: datetime) -> str:
     """Since when a part is not well; when all is well nobody asks."""
     if tool["state"] == "ok" or not tool["since"]:
         return ""
-    return f" since {tool['since']} ({ago(datetime.fromisoformat(tool['since']), now, 'en')})"
+    return f" since {local_time(tool['since'])} ({ago(datetime.fromisoformat(tool['since']), now, 'en')})"
+
+
+def local_time(moment: str) -> str:
+    """A moment in ISO 8601 as the clock of this machine shows it: "2026-11-30 18:34 KST"."""
+    return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
 
 def print_backup(last: str | None, now: datetime) -> None:
@@ -205,7 +210,7 @@ def print_backup(last: str | None, now: datetime) -> None:
     if last is None:
         console().print(Text("last backup: none yet; `haechi backup FILE` writes one", style="yellow"))
     else:
-        console().print(Text(f"last backup: {ago(datetime.fromisoformat(last), now, 'en')}, at {last}"))
+        console().print(Text(f"last backup: {ago(datetime.fromisoformat(last), now, 'en')}, at {local_time(last)}"))
 
 
 def _print_upkeep(item: Form) -> None:
@@ -217,7 +222,7 @@ def _print_upkeep(item: Form) -> None:
         out.print(Text(f"  a new generation is being built beside this one: {done}", style="yellow"))
     if schedule := item.get("schedule"):
         events = f"; file events: {schedule['events']}" if schedule["events"] != "not watched" else ""
-        soon = f", next at {schedule['next']}" if schedule["next"] else ""
+        soon = f", next at {local_time(schedule['next'])}" if schedule["next"] else ""
         out.print(Text(f"  kept up to date: {schedule['when']}{soon}{events}", style="dim"))
 
 
@@ -306,7 +311,8 @@ def _print_dry_run(report: Form) -> None:
         read = ""
         if item["format"]:
             reader = f" by {item['extractor']}" if item.get("extractor") else ""
-            read = f"{item['format']}{reader}, {item['blocks']} blocks, {item['chunks']} chunks"
+            blocks = f", {item['blocks']} blocks" if item["blocks"] else ""  # code has none
+            read = f"{item['format']}{reader}{blocks}, {item['chunks']} chunks"
         warnings = "".join(f"; {warning}" for warning in item["warnings"])
         console().print(Text(f"  {item['change']:9} {one_line(item['document'])}  {read}{one_line(warnings)}"))
 

@@ -80,6 +80,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "{source}: 아직 색인되지 않았습니다. 색인이 돌고 있지 않으면 관리자가 `haechi ingest`를 실행해야 합니다.",
         "en": "{source}: not indexed yet. Unless that is under way, an admin has to run `haechi ingest`.",
     },
+    "being_indexed": {
+        "ko": "{source}: 아직 다 색인되지 않았습니다. 지금까지 {n}개 문서만 찾아볼 수 있습니다.",
+        "en": "{source}: not indexed whole yet, only {n} documents so far can be searched.",
+    },
     "source_problem": {
         "ko": "{source}: 마지막 색인에 실패했습니다({problem})",
         "en": "{source}: the last sync failed ({problem})",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from bot.errors import ModelNotInstalled, ModelReplyCut, ModelTimeout, ModelUnavailable
-from bot.notices import degraded_line, model_problem
-from knowledge.types import Scope
+from bot.notices import degraded_line, degraded_lines, model_problem
+from knowledge.types import Scope, SourceStatus
 from tests.fakes.chat_model import FakeChatModel
 from tests.unit.bot.company import build_answering
 
@@ -24,6 +25,32 @@ from tests.unit.bot.company import build_answering
 def test_sentences_of_the_search_are_korean_for_korean_readers(sentence, korean):
     assert korean in degraded_line(sentence, "ko")
     assert degraded_line(sentence, "en")
+
+
+def status(source, title, *, documents, synced):
+    return SourceStatus(
+        source=source, title=title, kind="documents", documents=documents, chunks=documents, pending={}, failed=(),
+        skipped={}, last_sync=datetime(2026, 11, 30, tzinfo=UTC) if synced else None, revision=None, embedders=("use",),
+        calibrated=True,
+    )  # fmt: skip
+
+
+def test_sources_are_called_by_their_titles_and_one_that_is_not_indexed_whole_is_named_once():
+    lines = degraded_lines(
+        [f"vectors pending for 12 of 340 chunks of {name}" for name in ("rules", "wiki", "gone")],
+        [
+            status("rules", "사규", documents=9, synced=True),
+            status("wiki", "위키", documents=3, synced=False),
+            status("shop", "Shop", documents=0, synced=False),
+        ],
+        "ko",
+    )
+    assert lines == [
+        "사규: 340개 조각 중 12개는 아직 의미 검색에 들어가지 않았습니다.",
+        "gone: 340개 조각 중 12개는 아직 의미 검색에 들어가지 않았습니다.",
+        "위키: 아직 다 색인되지 않았습니다. 지금까지 3개 문서만 찾아볼 수 있습니다.",
+        "Shop: 아직 색인되지 않았습니다. 색인이 돌고 있지 않으면 관리자가 `haechi ingest`를 실행해야 합니다.",
+    ]
 
 
 @pytest.mark.parametrize(
