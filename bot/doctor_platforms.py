@@ -83,8 +83,16 @@ def _web_channels(settings: Settings, channel_ids: Sequence[str]) -> Iterator[Ch
             detail="a channel of the page" if ok else "the page has no such channel",
             remedy=""
             if ok
-            else "correct its id in [[channels]], or make it on the page; its address shows the id: /c/ID",
+            else f"correct its id in {_named_by(settings, channel_id)}, or make it on the page; its address shows the"
+            " id: /c/ID",
         )
+
+
+def _named_by(settings: Settings, channel_id: str) -> str:
+    """The section or key that names a channel of the page."""
+    key = alert_places(settings.alerts, settings.services).get(("web", channel_id))
+    is_listed = channel_id in build_channels(settings).configured_on("web")
+    return "[[channels]]" if is_listed or key is None else key
 
 
 def _without_platform(settings: Settings, asked: Set[str]) -> Iterator[Check]:

@@ -69,7 +69,18 @@ def test_channels_of_the_page_are_looked_up_where_the_page_keeps_them(tmp_path):
         ("web channel legal", True),
         ("web channel typo", False),
     ]
+    assert "[[channels]]" in checks[2].remedy
     assert "/c/ID" in checks[2].remedy
+
+
+def test_a_channel_for_alerts_that_the_page_lacks_is_told_with_the_key_that_names_it(tmp_path):
+    alerts = '[alerts]\ntoken_file = "token"\nchannel = "web:ops"\n[services.wms]\nchannel = "web:wms"\n'
+    settings = configured(tmp_path, alerts)
+    (tmp_path / "data").mkdir()
+    Store.open(tmp_path / "data" / "bot.sqlite3", clock=utc_now).close()
+    remedies = {check.name: check.remedy for check in check_platforms(settings) if not check.ok}
+    assert remedies["web channel ops"].startswith("correct its id in alerts.channel,")
+    assert remedies["web channel wms"].startswith("correct its id in services.wms.channel,")
 
 
 def test_a_channel_of_a_platform_that_is_not_configured_is_a_problem(tmp_path):
