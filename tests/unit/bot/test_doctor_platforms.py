@@ -75,6 +75,7 @@ def test_channels_of_the_page_are_looked_up_where_the_page_keeps_them(tmp_path):
 
 def test_a_channel_for_alerts_that_the_page_lacks_is_told_with_the_key_that_names_it(tmp_path):
     alerts = '[alerts]\ntoken_file = "token"\nchannel = "web:ops"\n[services.wms]\nchannel = "web:wms"\n'
+    (tmp_path / "token").write_text("a" * 32, encoding="utf-8")
     settings = configured(tmp_path, alerts)
     (tmp_path / "data").mkdir()
     Store.open(tmp_path / "data" / "bot.sqlite3", clock=utc_now).close()
