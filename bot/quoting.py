@@ -106,7 +106,7 @@ def _amounts_agree(one: ScoredChunk, other: ScoredChunk) -> bool:
 
 def _unsure(scored: ScoredChunk) -> frozenset[Decimal]:
     """The amounts of which OCR was not sure."""
-    return numbers_of(" ".join(scored.chunk.locator.doubtful))
+    return frozenset(value for doubt in scored.chunk.locator.doubtful for value in numbers_of(doubt))
 
 
 def _bare(text: str) -> str:

@@ -122,7 +122,7 @@ def test_only_the_article_that_is_asked_for_by_number_is_quoted() -> None:
 
 
 def test_a_scan_whose_doubtful_words_hold_the_other_amount_is_its_original_once_more() -> None:
-    scan = rule("scan", "제7조의6(보고)", REPORT.replace("20일", "29일"), uri="scan.pdf", doubtful=("29일",))
+    scan = rule("scan", "제7조의6(보고)", REPORT.replace("20일", "29일"), uri="scan.pdf", doubtful=("1", "29일"))
     assert worth_quoting([scan, RULE], "보고서는 언제까지?") == [RULE]
     sure = rule("sure", "제7조의6(보고)", REPORT.replace("20일", "29일"), uri="scan.pdf", doubtful=("총무팀장",))
     assert worth_quoting([sure, RULE], "보고서는 언제까지?") == [sure, RULE]
