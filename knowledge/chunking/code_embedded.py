@@ -50,7 +50,9 @@ def embedded_code(uri: str, text: str) -> EmbeddedCode | None:
 def _component(text: str) -> EmbeddedCode:
     spans: list[tuple[int, int]] = []
     language = "js"
-    for match in (*_FRONT_MATTER.finditer(text), *_SCRIPT.finditer(text)):
+    front = [*_FRONT_MATTER.finditer(text)]
+    behind = front[-1].end() if front else 0  # a tag that the code before only speaks of opens nothing
+    for match in (*front, *_SCRIPT.finditer(text, behind)):
         spans.append(match.span("code"))
         if match.re is _FRONT_MATTER:
             language = "ts"

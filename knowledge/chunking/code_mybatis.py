@@ -19,6 +19,7 @@ _ID = re.compile(r"\bid\s*=\s*[\"'](?P<id>[\w.$-]+)[\"']")
 _REFERENCE = re.compile(r"\b(?:refid|resultMap|select)\s*=\s*[\"'](?P<name>[\w.$-]+)[\"']")
 _HEAD_CHARS = 4000
 _MAX_CALLS = 50
+_SHARED_CHARS = 1000  # a line this long that another statement holds already is written by a program
 
 
 def is_mapper(uri: str, text: str) -> bool:
@@ -79,10 +80,12 @@ def _statements(text: str, lines: Sequence[str]) -> Iterator[tuple[int, int, int
         counted = opened.start()
         code_row = row
         last = min(code_row + text.count("\n", opened.start(), end), len(lines) - 1)
+        position = end
+        if last < free_row and len(lines[code_row]) > _SHARED_CHARS:
+            continue  # each of thousands of statements would hold the same line whole
         first = max(_with_comment(lines, code_row), min(free_row, code_row))
         yield first, last, code_row, opened["tag"], found["id"], opened["attributes"]
         free_row = last + 1
-        position = end
 
 
 def _with_comment(lines: Sequence[str], row: int) -> int:

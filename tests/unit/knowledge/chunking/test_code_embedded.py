@@ -79,6 +79,21 @@ def test_the_front_matter_of_an_astro_page_is_code() -> None:
     assert "title" in symbols("page.astro", text)
 
 
+def test_tags_that_a_front_matter_speaks_of_move_no_lines() -> None:
+    page = "---\n// <script>\nfunction go() {\n  return 2\n}\n---\n<script>\nfunction other() {\n  return 3\n}\n</script>\n"
+    found = {draft.symbol: draft.start_line for draft in cut_code("a.astro", page).drafts if draft.symbol}
+    assert found == {"go": 3, "other": 8}
+
+
+def test_a_mapper_in_one_line_is_no_thousands_of_chunks_that_each_hold_it() -> None:
+    text = '<mapper namespace="a.B">' + '<select id="x">SELECT 1</select>' * 500 + "</mapper>"
+    assert len(cut_code("m.xml", text).drafts) == 1
+    assert symbols("m.xml", '<mapper namespace="a.B">\n<sql id="a">x</sql><sql id="b">y</sql>\n</mapper>') == [
+        "B.a",
+        "B.b",
+    ]
+
+
 def test_a_component_of_thousands_of_blocks_gives_no_thousands_of_chunks() -> None:
     assert len(cut_code("A.vue", "<style>\n" * 20_000).drafts) < 200
 
