@@ -148,12 +148,12 @@ def code_span(text: str, *, most: int = 200) -> str:
 def _head(alert: Alert) -> str:
     """What failed where, and what it said, in two lines."""
     parts = [
-        code_span(alert.service or "-"),
-        alert.environment or "",
-        "" if alert.severity == "unknown" else alert.severity,
+        f"**{code_span(alert.error_class or alert.title)}**",
+        code_span(alert.service) if alert.service else "",
+        _plain(alert.environment or ""),
+        "" if alert.severity == "unknown" else _plain(alert.severity),
     ]
-    where = " · ".join(_plain(part) if n else part for n, part in enumerate(parts) if part)
-    head = f"**{code_span(alert.error_class or alert.title)}** · {where}"
+    head = " · ".join(part for part in parts if part)
     message = alert.message or (alert.title if alert.error_class else "")
     if not alert.error_class and message == alert.title:
         message = ""  # it stands in the first line

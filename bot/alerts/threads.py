@@ -17,6 +17,7 @@ from bot.alerts.texts import say
 from bot.alerts.touched import changes_of
 from bot.alerts.verdicts import VerdictStore
 from bot.audit import AuditLog
+from bot.persona import language_of
 from bot.ports import ChatPlatform
 from bot.sources import Link, cite
 from bot.store import Store
@@ -93,7 +94,8 @@ class AlertThreads:
         if not faults or message.id == message.thread.root_id:
             return None
         fault = _meant(faults, message.text)
-        language = language or self._keeper.language_of(fault)
+        spoken = language_of(message.text)  # what has no Hangul may be names alone, and is answered like the thread
+        language = language or ("ko" if spoken == "ko" else self._keeper.language_of(fault))
         cause = correction_in(message.text)
         if cause is not None:
             return await self._corrected(fault, message, cause, language)
@@ -127,7 +129,8 @@ class AlertThreads:
             detail = f"fault {fault.number}: {fault.title}"
             await self._store.in_thread(self._audit.record, actor, "case corrected", detail)
         await self._keeper.learn(self.platforms)
-        what = f"{code_span(fault.error_class or fault.title)} ({code_span(fault.service or '-')})"
+        service = f" ({code_span(fault.service)})" if fault.service else ""
+        what = f"{code_span(fault.error_class or fault.title)}{service}"
         text = say("corrected_now", language, what=what, cause=code_span(cause, most=400))
         return _reply(message, text, language)
 

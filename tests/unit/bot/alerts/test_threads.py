@@ -236,3 +236,20 @@ async def test_what_a_channel_may_not_see_any_more_is_not_shown_below_its_old_al
             for reply in await said(line, root, text, mention=True):
                 assert "retry_declined" not in reply.markdown
                 assert all(one.locator.source == "rules" for one in reply.citations)
+
+
+async def test_korean_below_an_analysis_in_english_is_answered_in_korean(world):
+    free = Channels(
+        default=ChannelPolicy(scope=EVERYTHING),
+        direct=ChannelPolicy(scope=EVERYTHING),
+        configured={("fake", "ops"): ChannelPolicy(scope=EVERYTHING, alerts=True)},
+    )
+    desk = build(world, model=None, channels=free)
+    async with line_of(world, desk, channels=free).running() as line:
+        root = await alerted(line)
+        (korean,) = await said(line, root, "<@BOT> 전에도 있었어?", mention=True)
+        (english,) = await said(line, root, "<@BOT> seen before?", mention=True)
+        (corrected,) = await said(line, root, "원인: 인증서가 만료됨")
+    assert (korean.language, english.language, corrected.language) == ("ko", "en", "ko")
+    assert "사례" in korean.markdown
+    assert "원인으로" in corrected.markdown
