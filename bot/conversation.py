@@ -57,7 +57,13 @@ _LEAD = re.compile(
     r"about|how about|what if)[\s,]+",
     re.IGNORECASE,
 )
-_TOPIC = re.compile(r"^(?P<topic>\S{2,14}?(?:\s\S{2,10}?)?)(?:은|는|이|가|도)\s")
+_TOPIC = re.compile(r"^(?P<topic>\S{2,14}?(?:\s\S{2,10}?){0,2})(?:은|는|이|가|도)\s")
+_ARTICLE = re.compile(r"제\s?(\d+)\s?조(?:의\s?\d+)?")
+_NEXT_ARTICLE = re.compile(r"(?:그|바로)?\s*(?:(다음)|앞|이전)\s?조(?:문|항)?(?=은|는|도|이|가|을|를|의|\s|[?？]|$)")
+_ASPECT = re.compile(  # of a topic; alone they say nothing of what a question is about
+    "취소|변경|신청|연장|승인|결재|반납|반환|환불|연기|면제|예외|기간|기한|한도|금액|비용|절차|방법|서류|양식|대상|자격|조건"
+    "|담당자?|위반|벌칙|처벌|제출|접수|보고|비밀|임기|횟수|시기|사유"
+)
 _NEW_TOPIC = re.compile(r"^(?P<topic>\S{1,14}(?:\s\S{1,10})?)(?:은|는|도)(?:요)?\s*\?*\s*$")
 
 
@@ -102,7 +108,12 @@ def leans_on_before(question: str) -> bool:
     if _OPENS.match(question) or _ONLY_TOPIC.match(question) or _NO_TOPIC.match(question):
         return True
     points_back = len(words) <= 2 * _SHORT_WORDS and _POINTS_BACK.search(question) is not None
-    return points_back or not words
+    return points_back or names_no_topic(question)
+
+
+def names_no_topic(question: str) -> bool:
+    """Whether a question names at most an aspect of what it is about: "신청은 언제까지 하나요?", "취소는요?"."""
+    return all(_ASPECT.fullmatch(word) for word in telling_words(question))
 
 
 def telling_words(question: str) -> list[str]:
@@ -113,19 +124,32 @@ def telling_words(question: str) -> list[str]:
 def stand_alone(question: str, before: str | None) -> str:
     """The question with the words of the one before that it leaves out; unchanged when it leaves nothing out.
 
-    "그럼 병가는?" after "연차휴가는 며칠인가요?" takes the place of its topic: "병가는 며칠인가요?". Otherwise the
-    words of the question before are added.
+    "그럼 병가는?" after "연차휴가는 며칠인가요?" takes the place of its topic: "병가는 며칠인가요?", and "취소는요?"
+    after "예약은 어떻게 하나요?" stands beside it: "예약 취소는 어떻게 하나요?". Another article takes the place of the
+    one before. Otherwise the words of the question before are added.
     """
     if before is None or not leans_on_before(question):
         return question
-    bare = _LEAD.sub("", question).strip() or question.strip()
+    bare = _counted_on(_LEAD.sub("", question).strip() or question.strip(), before)
+    if _ARTICLE.search(bare):
+        before = " ".join(_ARTICLE.sub("", before).split())
     new, old = _NEW_TOPIC.match(bare), _TOPIC.match(before)
-    if new and old and not set(content_words(new["topic"])) & set(content_words(before)):
-        rest = before[old.end("topic") :]
-        return f"{new['topic']}{_fitting(rest, new['topic'])}"[:_MOST_CHARS]
+    if new and old and not _ARTICLE.search(bare) and not set(content_words(new["topic"])) & set(content_words(before)):
+        rest = _fitting(before[old.end("topic") :], new["topic"])
+        kept = f"{old['topic']} " if names_no_topic(new["topic"]) else ""
+        return f"{kept}{new['topic']}{rest}"[:_MOST_CHARS]
     known = set(content_words(bare))
     carried = [word for word in before.split() if not set(content_words(word)) & known]
     return f"{bare} {' '.join(carried)}"[:_MOST_CHARS].strip()
+
+
+def _counted_on(question: str, before: str) -> str:
+    """The question with "다음 조" as the article that follows the one of the question before."""
+    named, wanted = _ARTICLE.search(before), _NEXT_ARTICLE.search(question)
+    if named is None or wanted is None:
+        return question
+    number = int(named[1]) + (1 if wanted[1] else -1)
+    return f"{question[: wanted.start()]}제{number}조{question[wanted.end() :]}".strip()
 
 
 def with_old_topic(question: str, before: str | None) -> str | None:
@@ -134,7 +158,7 @@ def with_old_topic(question: str, before: str | None) -> str | None:
         return None
     bare = _LEAD.sub("", question).strip() or question.strip()
     new, old = _NEW_TOPIC.match(bare), _TOPIC.match(before)
-    if not new or not old:
+    if not new or not old or names_no_topic(new["topic"]) or _ARTICLE.search(_counted_on(bare, before)):
         return None
     return f"{new['topic']} {before}"[:_MOST_CHARS]
 

@@ -115,24 +115,26 @@ class Finder:
         """The question with the topic of the one before as well, when one piece of evidence speaks of both: "임원은?"
         after "숙박비 상한은 얼마인가요?" narrows the topic, "병가는?" after "연차는 며칠인가요?" changes it."""
         fuller = with_old_topic(routed.question, conversation.previous)
-        if fuller is None and evidence.verdict.decision != "ok":
+        if fuller is None:
             return await self._with_before(routed, conversation, scope, searched, evidence)
-        if fuller is None or fuller == searched:
+        if fuller == searched:
             return searched, evidence
         found = await self._search(fuller, scope, routed.kind)
-        words = telling_words(fuller)
-        both = any(held_share(words, bag_of(scored.chunk.index_text)) >= 0.99 for scored in found.chunks[:3])
-        return (fuller, found) if both and found.verdict.decision != "none" else (searched, evidence)
+        if _one_holds(found, fuller) and found.verdict.decision != "none":
+            return fuller, found
+        return searched, evidence
 
     async def _with_before(
         self, routed: Routed, conversation: Conversation, scope: Scope, searched: str, evidence: Evidence
     ) -> tuple[str, Evidence]:
-        """The question with the one before beside it, when only both together find an answer."""
+        """The question with the one before beside it, when only both together find an answer, or one piece of evidence
+        speaks of both: "비밀은 지켜지나요?" after a question about reports."""
         fuller = with_question_before(routed.question, conversation.previous)
         if fuller is None or searched != routed.question:
             return searched, evidence
         found = await self._search(fuller, scope, routed.kind)
-        return (fuller, found) if found.verdict.decision == "ok" else (searched, evidence)
+        better = evidence.verdict.decision != "ok" or _one_holds(found, fuller)
+        return (fuller, found) if better and found.verdict.decision == "ok" else (searched, evidence)
 
     async def _earlier(
         self, question: str, conversation: Conversation, scope: Scope, kind: EvidenceKind | None
@@ -172,6 +174,12 @@ class Finder:
         except (TransientError, ModelMissing):
             return evidence
         return fuse_translated(evidence, second, top_k=self._top_k)
+
+
+def _one_holds(found: Evidence, question: str) -> bool:
+    """Whether one of the first pieces of evidence has all telling words of a question."""
+    words = telling_words(question)
+    return any(held_share(words, bag_of(scored.chunk.index_text)) >= 0.99 for scored in found.chunks[:3])
 
 
 def _may_be_code(evidence: Evidence, kind: EvidenceKind | None) -> bool:

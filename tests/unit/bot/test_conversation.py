@@ -40,6 +40,11 @@ def said(text: str, *, by_bot: bool = False) -> Message:
             "안 내면 어떻게 되나요?",
             "안 내면 어떻게 되나요? 출장 보고서는 언제까지 내나요?",
         ),
+        ("재택근무 신청은 언제까지?", "승인은 누가 하나요?", "승인은 누가 하나요? 재택근무 신청은 언제까지?"),
+        ("회의실 예약은 어떻게 하나요?", "취소는요?", "회의실 예약 취소는 어떻게 하나요?"),
+        ("재택 근무 수당은 얼마인가요?", "그럼 결혼 경조금은요?", "결혼 경조금은 얼마인가요?"),
+        ("취업규칙 제12조 내용이 뭐야?", "제33조는?", "제33조는? 취업규칙 내용이 뭐야?"),
+        ("취업규칙 제12조 내용이 뭐야?", "그 다음 조는?", "제13조는? 취업규칙 내용이 뭐야?"),
         ("How does retry work?", "where is it called?", "where is it called? How does retry work?"),
     ],
 )
@@ -121,7 +126,7 @@ async def test_no_model_is_asked_for_a_first_question():
 @pytest.mark.parametrize(
     ("before", "question", "together"),
     [
-        ("재택근무 신청은 언제까지?", "승인은 누가 하나요?", "승인은 누가 하나요? 재택근무 신청은 언제까지?"),
+        ("징계위원회는 몇 명인가요?", "위원장은 누가 하나요?", "위원장은 누가 하나요? 징계위원회는 몇 명인가요?"),
         ("수습기간은?", "계약직도 같은가요?", "계약직도 같은가요? 수습기간은?"),
         ("연차휴가는 며칠인가요?", "그럼 병가는?", None),  # leans on it as it is
         ("연차휴가는 며칠인가요?", "법인카드로 상품권을 구매하면 어떤 절차를 거치나요?", None),
@@ -187,3 +192,20 @@ async def test_a_short_question_that_finds_its_answer_changes_the_topic(company)
     thread = [said("팀장의 서울 숙박비 상한은 얼마인가요?")]
     outcome = await answering.answer("병가는 며칠까지 쓸 수 있나요?", scope=Scope.everything(), thread=thread)
     assert outcome.searched == "병가는 며칠까지 쓸 수 있나요?"
+
+
+async def test_what_was_not_found_is_not_answered_from_elsewhere_by_a_follow_up_that_names_no_topic(company):
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock)
+    for question in ("취소는요?", "신청은 언제까지 하나요?"):
+        thread = [said("회의실 예약은 어떻게 하나요?"), said("근거를 찾지 못했습니다.", by_bot=True), said(question)]
+        answer = (await answering.answer(question, scope=Scope.everything(), thread=thread)).answer
+        assert answer.refusal is not None
+
+
+async def test_another_article_that_is_asked_for_takes_the_place_of_the_one_before(company):
+    answering = build_answering(company.knowledge, company.folder, clock=company.clock)
+    for question in ("제3조는?", "다음 조는?"):
+        thread = [said("휴가규정 제2조 내용이 뭐야?"), said("제2조(연차휴가) ...", by_bot=True), said(question)]
+        answer = (await answering.answer(question, scope=Scope.everything(), thread=thread)).answer
+        assert answer.refusal is None
+        assert [citation.locator.label for citation in answer.citations] == ["휴가규정 제3조(병가)"]
