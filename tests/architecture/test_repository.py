@@ -6,6 +6,9 @@ import re
 import subprocess
 from pathlib import Path
 
+from bot.persona import language_of
+from bot.settings import load_settings
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -36,6 +39,12 @@ def test_makefile_targets_that_the_readme_names_exist():
     for page in ("README.md", "README.ko.md"):
         named = set(re.findall(r"\bmake ([a-z-]+)(?=`|\s+#)", (ROOT / page).read_text(encoding="utf-8")))
         assert {"run", "test"} <= named <= targets
+
+
+def test_the_samples_propose_questions_in_both_languages_as_the_readme_says():
+    examples = load_settings(ROOT / "samples" / "haechi.toml").web.examples
+    assert {language_of(example) for example in examples} == {"ko", "en"}
+    assert len(examples) >= 4
 
 
 def test_links_between_pages_lead_somewhere():
