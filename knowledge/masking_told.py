@@ -67,6 +67,7 @@ _GLUED = re.compile(
 )
 _ENDS_HERE = re.compile(r"[ ]*(?:[.,;)\]/|]|\n|$)")
 _WORD_FOLLOWS = re.compile(r"[.,;!?)}\]*_`\"'”’]*(?:[^\S\n]+[(\"'“‘A-Za-z가-힣/|]|[^\S\n]*(?:\n|$)|[가-힣])")
+_FIELD_FOLLOWS = re.compile(r"[^\S\n]+(?:\[|\d)")  # in lines of logs: a time, a number, what is masked already
 _COMMENT_LEAD = re.compile(r"[^\S\n]*(?:#|//|/?\*|--|<!--|>|-[ ])")
 
 
@@ -167,7 +168,7 @@ def _fits_korean(text: str, value: str, end: int, linked: bool) -> bool:
 
 def _fits_english(text: str, value: str, end: int, operator: str | None) -> bool:
     if not _WORD_FOLLOWS.match(text, end):
-        return False
+        return operator in ("=", ":") and is_strong(value) and _FIELD_FOLLOWS.match(text, end) is not None
     if is_strong(value):
         return True
     if value.isdigit():

@@ -236,3 +236,13 @@ def test_any_mixture_keeps_its_lines_and_is_stable(pieces: list[str]) -> None:
     once = mask(text)
     assert once.count("\n") == text.count("\n")
     assert mask(once) == once
+
+
+@pytest.mark.parametrize("behind", ["AKIAIOSFODNN7EXAMPLQ", "2026-11-30 took 3 ms", "[main] retry", "900101-1234567"])
+def test_a_password_in_a_line_of_a_log_is_masked_whatever_field_follows(behind: str) -> None:
+    assert "hunter2Super" not in mask(f"DeclinedError: login password=hunter2SuperSecretXYZ {behind}")
+
+
+def test_a_term_behind_which_a_number_or_a_reference_stands_stays() -> None:
+    for text in ("password: SHA256 2 rounds", "the password: PBKDF2 [1]", "password=None [x]"):
+        assert mask(text) == text
