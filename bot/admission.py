@@ -36,7 +36,8 @@ def admit(message: Message, around: Surroundings) -> Admission:
     if message.author.is_bot or message.author.id in around.alert_authors:
         return _admit_program(message, around)
     to_us = message.mentions_bot or message.is_direct or not message.mentions_others
-    if around.names_cause and to_us and len(message.text.strip()) <= around.max_chars:
+    is_foreign = message.is_shared and not around.is_listed
+    if around.names_cause and to_us and not is_foreign and len(message.text.strip()) <= around.max_chars:
         return Admission(admitted=True, reason="the cause of a fault, below its analysis")
     if not around.answers:
         return _passed_over("answering is switched off in this channel")
@@ -45,7 +46,7 @@ def admit(message: Message, around: Surroundings) -> Admission:
         return _passed_over("not addressed (no mention, no direct message, no thread of the bot)")
     if not addressed and message.mentions_others:
         return _passed_over("a follow-up that speaks to somebody else")
-    if message.is_shared and not around.is_listed:
+    if is_foreign:
         return _told("shared") if addressed else _passed_over("a channel that other organisations read, not listed")
     if not _says_something(message):
         return _told("empty") if addressed else _passed_over("a follow-up in which nothing is asked")

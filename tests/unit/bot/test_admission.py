@@ -109,3 +109,6 @@ def test_where_other_organisations_read_along_nothing_is_answered_until_an_admin
     assert decided(with_(is_listed=True), is_shared=True) == "message"
     followed = with_(is_listed=False, answered_thread=True)
     assert "not listed" in decided(followed, is_shared=True, mentions_bot=False)
+    corrected = with_(is_listed=False, names_cause=True, answered_thread=True)  # below an alert that came by HTTP
+    assert decided(corrected, mentions_bot=False) == "message"
+    assert "not listed" in decided(corrected, is_shared=True, mentions_bot=False)
