@@ -59,7 +59,8 @@ Part = TextPart | TablePart
 
 
 def excerpt_of(chunk: Chunk, terms: Sequence[str], analyze: Analyze, *, more_rows: str) -> Excerpt:
-    """The excerpt of a chunk; `more_rows` is a text with {n} for table rows that are left out."""
+    """The excerpt of a chunk; `more_rows` is a text with {n} for table rows that are left out. The Markdown leaves
+    out a heading that ends the chunk's label, since the label stands above it."""
     if chunk.evidence_kind == "code":
         code = code_window(chunk.text, terms, analyze)
         return Excerpt(markdown=fence(code, chunk.locator.uri), quote=_shorten(code))
@@ -72,9 +73,20 @@ def excerpt_of(chunk: Chunk, terms: Sequence[str], analyze: Analyze, *, more_row
             blocks.append(table(part.header, part.rows) + note)
             plain += [" | ".join(row) for row in (part.header, *part.rows)]
         else:
-            blocks.append(escape_text(part.text).replace("\n", "  \n"))
+            text = part.text if plain else _below_heading(chunk, part.text)
+            if text or len(chosen) == 1:
+                blocks.append(escape_text(text or part.text).replace("\n", "  \n"))
             plain.append(part.text)
     return Excerpt(markdown="\n\n".join(blocks), quote=_shorten("\n".join(plain)))
+
+
+def _below_heading(chunk: Chunk, text: str) -> str:
+    """A text without its first line, when that says no more than the end of the label: "제2조(적용 대상)" below
+    "여비규정 제2조(적용 대상)"."""
+    first, _, rest = text.partition("\n")
+    bare = re.sub(r"\W", "", first)
+    label = re.sub(r"\W", "", chunk.locator.label or "")
+    return rest if bare and label.endswith(bare) else text
 
 
 def split_parts(text: str) -> list[Part]:

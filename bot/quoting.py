@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import PurePosixPath
 
 from bot.claims import numbers_of
 from bot.evidence_text import escape_text
@@ -38,11 +39,19 @@ def quote_evidence(
     for number, scored in enumerate(choose_chunks(chunks, terms, analyze), start=1):
         excerpt = _excerpt(scored, terms, analyze, language)
         citation = cite(number, scored, quote_text=excerpt.quote, link=link)
-        place = place_of(citation.locator, citation.title, language) + dated(citation.locator, language)
+        place = _heading_of(citation, language) + dated(citation.locator, language)
         called = _called_by(scored, language)
         blocks.append(f"**{escape_text(place)}** [{number}]\n\n{excerpt.markdown}{called}")
         citations.append(citation)
     return "\n\n".join(blocks), tuple(citations)
+
+
+def _heading_of(citation: Citation, language: Language) -> str:
+    """The place of a quote; a file that is named like its regulation is not named twice, since the sources name it."""
+    place, locator = place_of(citation.locator, citation.title, language), citation.locator
+    if "/" in locator.uri or not (locator.label or "").startswith(f"{PurePosixPath(locator.uri).stem} "):
+        return place
+    return place.removeprefix(f"{locator.uri}, ")
 
 
 def worth_quoting(chunks: Sequence[ScoredChunk], question: str) -> list[ScoredChunk]:

@@ -15,10 +15,10 @@ from knowledge.types import Chunk, Locator
 MARKDOWN = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable(["table", "strikethrough"])
 
 
-def chunk(text, *, kind="docs", uri="a.md"):
+def chunk(text, *, kind="docs", uri="a.md", label=None):
     return Chunk(
         id="c", document_id="d", kind="article", text=text, index_text=text, ordinal=0, tokens=1, group="g",
-        evidence_kind=kind, title="규정", locator=Locator(source="s", uri=uri, revision="r"),
+        evidence_kind=kind, title="규정", locator=Locator(source="s", uri=uri, revision="r", label=label),
     )  # fmt: skip
 
 
@@ -29,6 +29,17 @@ def quote(text, question, **options):
 def test_a_short_article_is_quoted_whole():
     text = "제2조(연차휴가)\n① 15일을 준다.\n② 1일을 더한다."
     assert [line.strip() for line in quote(text, "연차").markdown.splitlines()] == text.splitlines()
+
+
+def test_a_heading_that_stands_in_the_label_above_is_not_said_twice():
+    text = "제2조 (연차휴가)\n① 15일을 준다.\n② 1일을 더한다."
+    shown = quote(text, "연차", label="휴가규정 제2조(연차휴가)")
+    assert [line.strip() for line in shown.markdown.splitlines()] == text.splitlines()[1:]
+    assert shown.quote.startswith("제2조")
+    table = "[별표 1] 휴가\n| 구분 | 일수 |\n| --- | --- |\n| 결혼 | 5일 |"
+    assert quote(table, "결혼", label="휴가규정 [별표 1] 휴가").markdown.startswith("| 구분 |")
+    assert quote("제9조(준용)", "준용", label="휴가규정 제9조(준용)").markdown == "제9조(준용)"
+    assert quote(text, "연차", label="휴가규정 제3조(병가)").markdown.startswith("제2조")
 
 
 def test_of_a_long_article_the_sentences_with_the_questions_words_are_quoted():

@@ -138,3 +138,16 @@ def test_a_quote_says_since_when_its_wording_holds() -> None:
     old = rule("old", "제7조의6(보고)", REPORT, valid_from=date(2019, 3, 1), valid_until=date(2020, 1, 1))
     text, _ = quote_evidence([old], ("보고",), analyze, language="ko", link=lambda locator, chunk_id: None)
     assert text.splitlines()[0].endswith("(2019-03-01 시행, 2020-01-01 개정 전)** [1]")
+
+
+def test_a_file_that_is_named_like_its_regulation_is_not_named_twice() -> None:
+    def heading(uri: str) -> str:
+        text, _ = quote_evidence(
+            [rule("a", "여비규정 제2조(보고)", REPORT, uri=uri)], ("보고",), analyze,
+            language="ko", link=lambda locator, chunk_id: None,
+        )  # fmt: skip
+        return text.splitlines()[0]
+
+    assert heading("여비규정.docx") == "**여비규정 제2조(보고)** [1]"
+    assert heading("사규집.docx") == "**사규집.docx, 여비규정 제2조(보고)** [1]"
+    assert heading("2023/여비규정.docx") == "**2023/여비규정.docx, 여비규정 제2조(보고)** [1]"
