@@ -15,6 +15,7 @@ import structlog
 from bot.contradictions import Conflict, find_conflicts
 from bot.conversation import read_thread
 from bot.doubt import PageImageLink, doubt_notes
+from bot.errors import ModelError
 from bot.evidence_text import escape_text
 from bot.excerpt import Analyze
 from bot.finding import Finder, Found
@@ -22,7 +23,15 @@ from bot.finding import KnowledgeSearch as KnowledgeSearch
 from bot.fusing import with_earlier
 from bot.generating import Asked, Generated, Release, generate
 from bot.model_chain import ModelChain, ModelPool, ModelRun
-from bot.notices import degraded_lines, is_search_tool, model_problem, quote_words, skipped_notes
+from bot.notices import (
+    degraded_lines,
+    model_reason,
+    model_states,
+    quote_words,
+    search_tools_down,
+    skipped_notes,
+    unsearched,
+)
 from bot.persona import Persona, language_of
 from bot.ports import Waiting as Waiting
 from bot.quoting import nearest_sources, quote_evidence, worth_quoting
@@ -140,7 +149,7 @@ class Answering:
             found = await self._finder.find(routed, scope=scope, conversation=conversation, known=known)
         except (TransientError, ModelMissing, CatalogCorrupt) as error:
             return self._could_not_look(error, routed, language)
-        self.tools.note(found.evidence.tools)
+        self.tools.note((*found.evidence.tools, *unsearched(found.statuses, language, now=self._clock())))
         question = _Question(
             text=found.searched, language=language, found=found, length=length, history=conversation.history()
         )
@@ -207,13 +216,14 @@ class Answering:
 
     def _nothing_found(self, question: _Question) -> Answer:
         """No evidence, unless a tool was down or nothing has been indexed yet: then it could not be looked up."""
-        down = [tool for tool in question.evidence.tools if is_search_tool(tool) and tool.state == "down"]
-        if down:
-            tools = self.tools.describe(down, question.language)
-            return self._refuse(question, "tool_down", tools, tools=tools)
-        if question.statuses and all(status.last_sync is None for status in question.statuses):
-            language = question.language
+        language, tools = question.language, ""
+        if down := search_tools_down(question.evidence.tools):
+            tools = self.tools.describe(down, language)
+        elif question.statuses and all(status.last_sync is None for status in question.statuses):
             tools = f"{word('tool_index', language)} ({word('tool_index_building', language)})"
+        elif missing := [t for t in unsearched(question.statuses, language, now=self._clock()) if t.state == "down"]:
+            tools = self.tools.describe(missing, language)
+        if tools:
             return self._refuse(question, "tool_down", tools, tools=tools)
         return self._refuse(question, "no_evidence", question.evidence.verdict.reason)
 
@@ -276,14 +286,16 @@ class Answering:
         )
         if made.faults or made.failure is not None:
             log.info("answer.held_back", faults=made.faults, failure=str(made.failure or ""), model=run.name)
+        self.tools.note(model_states(run.skipped, run.name, made.failure, now=self._clock()))
         return await asyncio.to_thread(self._judged, question, made, run, weak), made
 
     def _judged(self, question: _Question, made: Generated, run: ModelRun, weak: bool) -> Answer:
         """What becomes of what the model wrote."""
         language = question.language
-        notes = skipped_notes(run.skipped, run.name, language)
+        notes = skipped_notes(run.skipped, run.name, self.tools, language)
         if made.failure is not None and not made.cited:
-            return self._without_model(question, made, notes[:-1] if len(run.skipped) == len(run.models) else notes)
+            notes = notes[:-1] if len(run.skipped) == len(run.models) else notes
+            return self._without_model(question, made.failure, run.name, notes)
         if not made.cited and made.declined and not made.faults:
             return self._refuse(question, "weak_evidence", "the model found no answer in the evidence", notes)
         if not made.cited:
@@ -299,18 +311,21 @@ class Answering:
         if made.replaced:
             notes.append(word("quoted_instead", language, n=len(made.replaced)))
         if made.failure is not None:
-            notes.append(word("model_broke_off", language, reason=model_problem(made.failure, language)))
+            notes.append(
+                word("model_broke_off", language, reason=model_reason(run.name, made.failure, self.tools, language))
+            )
         citations = self._cited(question, made.cited)
         conflicts = find_conflicts(question.chunks, made.cited, question.text, answer=made.text)
         citations, dispute = self._disputed(question, question.chunks, citations, conflicts)
         provisos = f"\n\n{made.provisos}" if made.provisos else ""
         return self._answer(question, made.text.strip() + provisos + dispute, citations, model=run.name, notes=notes)
 
-    def _without_model(self, question: _Question, made: Generated, notes: Sequence[str]) -> Answer:
+    def _without_model(self, question: _Question, failure: ModelError, model: str, notes: Sequence[str]) -> Answer:
         """What is given when the model does not answer: the evidence itself where it is good enough."""
+        reason = model_reason(model, failure, self.tools, question.language)
         if question.evidence.verdict.decision == "weak":
-            return self._refuse(question, "weak_evidence", str(made.failure).rstrip("."), notes)
-        reason = model_problem(made.failure, question.language) if made.failure else ""
+            away = word("model_away", question.language, reason=reason)
+            return self._refuse(question, "weak_evidence", str(failure).rstrip("."), (*notes, away))
         return self._quoted(question, word("model_failed", question.language, reason=reason), notes)
 
     def _cited(self, question: _Question, numbers: Sequence[int]) -> tuple[Citation, ...]:
@@ -375,9 +390,8 @@ class Answering:
         )
 
     def _degraded(self, question: _Question) -> tuple[str, ...]:
-        language = question.language
-        down = [tool for tool in question.evidence.tools if is_search_tool(tool) and tool.state == "down"]
-        lines = degraded_lines(question.evidence.degraded, question.statuses, language)
+        language, down = question.language, search_tools_down(question.evidence.tools)
+        lines = degraded_lines(question.evidence.degraded, question.statuses, language, told=down)
         if down:
             tools = self.tools.describe(down, language)
             lines.insert(0, word("tool_partly_down", language, tools=tools))

@@ -131,6 +131,9 @@ def stand_alone(question: str, before: str | None) -> str:
     if before is None or not leans_on_before(question):
         return question
     bare = _counted_on(_LEAD.sub("", question).strip() or question.strip(), before)
+    asked_for = _NEW_TOPIC.match(bare)
+    if asked_for and _ARTICLE.fullmatch(asked_for["topic"]) and _ARTICLE.search(before):
+        return _ARTICLE.sub(asked_for["topic"], before, count=1)
     if _ARTICLE.search(bare):
         before = " ".join(_ARTICLE.sub("", before).split())
     new, old = _NEW_TOPIC.match(bare), _TOPIC.match(before)

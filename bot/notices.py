@@ -4,34 +4,60 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from bot.errors import ModelError, ModelNotInstalled, ModelPromptCut, ModelReplyCut, ModelTimeout
+from bot.errors import ModelError, ModelNotInstalled, ModelPromptCut, ModelReplyCut, ModelTimeout, ModelUnavailable
 from bot.model_chain import Skipped
-from bot.sources import unfinished
+from bot.sources import ToolHistory, unfinished
 from bot.types import Language
 from bot.wording import tool_name, word
 from knowledge.types import SourceStatus, ToolStatus
 
 NO_TITLES: Mapping[str, str] = {}
+MODEL = "model:"  # before the names of models among the tools
 SEARCH_TOOLS = ("dense", "keyword", "catalog")
 _PENDING = re.compile(r"^vectors pending for (\d+) of (\d+) chunks of (.+)$")
 _EMBEDDER = re.compile(r"^embedder (\S+) could not be used, its results are missing: (.+)$", re.DOTALL)
 _RERANKER = re.compile(r"^(?:the )?reranker\b", re.IGNORECASE)
 
 
-def is_search_tool(tool: ToolStatus) -> bool:
-    """Whether a search without the tool is not a whole one."""
-    return tool.name.partition(":")[0] in SEARCH_TOOLS
+def search_tools_down(tools: Sequence[ToolStatus]) -> list[ToolStatus]:
+    """The tools without which a search is not a whole one, as far as they are down."""
+    return [tool for tool in tools if tool.name.partition(":")[0] in SEARCH_TOOLS and tool.state == "down"]
 
 
-def degraded_lines(sentences: Sequence[str], statuses: Sequence[SourceStatus], language: Language) -> list[str]:
-    """What was missing, with sources by their titles; of a source that was never indexed that is said once."""
+def unsearched(statuses: Sequence[SourceStatus], language: Language, *, now: datetime) -> list[ToolStatus]:
+    """What could not be searched, though every tool answered: sources that were never read, and vector spaces in which
+    nothing of a source is yet. What could be is there too, as "ok"."""
+    found = []
+    for status in statuses:
+        detail = (status.problem or word("tool_index_building", language)).rstrip(".")
+        is_read = status.last_sync is not None
+        found.append(
+            ToolStatus(name=f"source:{status.title}", state="ok" if is_read else "down", detail=detail, checked_at=now)
+        )
+    for space in sorted({space for status in statuses for space in status.pending}):
+        empty = [s.title for s in statuses if s.chunks and s.pending.get(space, 0) >= s.chunks]
+        detail = word("vectors_none", language, sources=", ".join(empty))
+        found.append(
+            ToolStatus(name=f"vectors:{space}", state="down" if empty else "ok", detail=detail, checked_at=now)
+        )
+    return found
+
+
+def degraded_lines(
+    sentences: Sequence[str], statuses: Sequence[SourceStatus], language: Language, *, told: Sequence[ToolStatus] = ()
+) -> list[str]:
+    """What was missing, with sources by their titles; of a source that was never indexed that is said once, and nothing
+    of the tools that are `told` otherwise."""
+    known = {tool.name for tool in told}
     titles = {status.source: status.title for status in statuses}
     new = {status.source for status in statuses if status.last_sync is None and not status.problem}
     lines = [
         degraded_line(sentence, language, titles=titles)
         for sentence in sentences
         if not ((pending := _PENDING.match(sentence)) and pending[3] in new)
+        and not ((embedder := _EMBEDDER.match(sentence)) and f"dense:{embedder[1]}" in known)
     ]
     return lines + unfinished(statuses, language)
 
@@ -60,10 +86,38 @@ def model_problem(error: ModelError, language: Language) -> str:
     return word(next((name for kind, name in names if isinstance(error, kind)), "model_silent"), language)
 
 
-def skipped_notes(skipped: Sequence[Skipped], used: str, language: Language) -> list[str]:
+def is_away(error: ModelError) -> bool:
+    """Whether a model itself is missing, whatever it is asked."""
+    return isinstance(error, ModelNotInstalled | ModelTimeout | ModelUnavailable)
+
+
+def model_states(
+    skipped: Sequence[Skipped], used: str, failure: ModelError | None, *, now: datetime
+) -> list[ToolStatus]:
+    """The models that an answer tried: those that are missing are down."""
+    tried = [*((skip.model, skip.error) for skip in skipped), (used, failure)]
+    return [
+        ToolStatus(
+            name=MODEL + name,
+            state="down" if error is not None and is_away(error) else "ok",
+            detail=str(error or ""),
+            checked_at=now,
+        )
+        for name, error in dict(reversed(tried)).items()
+    ]
+
+
+def model_reason(model: str, error: ModelError, tools: ToolHistory, language: Language) -> str:
+    """Which model gave nothing, why, and since when: "qwen3:8b: 제한 시간 안에 답하지 않음, 11-30 09:12 UTC부터"."""
+    since = tools.since(MODEL + model)
+    told = f", {word('since_when', language, time=since)}" if since else ""
+    return f"{model}: {model_problem(error, language)}{told}"
+
+
+def skipped_notes(skipped: Sequence[Skipped], used: str, tools: ToolHistory, language: Language) -> list[str]:
     """One line for each model that was to answer and did not."""
     return [
-        word("model_skipped", language, model=skip.model, reason=model_problem(skip.error, language), used=used)
+        word("model_skipped", language, reason=model_reason(skip.model, skip.error, tools, language), used=used)
         for skip in skipped
     ]
 

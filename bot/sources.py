@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 from bot.types import Citation, Language
@@ -124,12 +124,18 @@ def unfinished(statuses: Sequence[SourceStatus], language: Language) -> list[str
     for status in statuses:
         if status.problem:
             problem = status.problem.rstrip(".")
-            lines.append(word("source_problem", language, source=status.title, problem=problem))
+            name = "source_problem" if status.last_sync is None else "source_problem_since"
+            time = "" if status.last_sync is None else _moment(status.last_sync)
+            lines.append(word(name, language, source=status.title, problem=problem, time=time))
         elif status.last_sync is None and status.documents:
             lines.append(word("being_indexed", language, source=status.title, n=status.documents))
         elif status.last_sync is None:
             lines.append(word("not_indexed", language, source=status.title))
     return lines
+
+
+def _moment(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%m-%d %H:%M}"
 
 
 class ToolHistory:
@@ -145,6 +151,10 @@ class ToolHistory:
             else:
                 self._down_since.pop(tool.name, None)
 
+    def since(self, name: str) -> str:
+        """ "11-30 09:12" in UTC; "" for a tool that is not known to be down."""
+        return _moment(self._down_since[name]) if name in self._down_since else ""
+
     def describe(self, tools: Iterable[ToolStatus], language: Language) -> str:
         """ "search by meaning e5 (connection refused, since 09:12 UTC)", joined by commas."""
         return ", ".join(
@@ -153,7 +163,7 @@ class ToolHistory:
                 language,
                 tool=tool_name(tool.name, language),
                 detail=tool.detail.rstrip("."),
-                time=f"{self._down_since.get(tool.name, tool.checked_at):%m-%d %H:%M}",
+                time=self.since(tool.name) or _moment(tool.checked_at),
             )
             for tool in tools
         )

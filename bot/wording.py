@@ -88,6 +88,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "{source}: 마지막 색인에 실패했습니다({problem})",
         "en": "{source}: the last sync failed ({problem})",
     },
+    "source_problem_since": {
+        "ko": "{source}: 마지막 색인에 실패했습니다({problem}). {time} UTC에 읽은 내용으로 답합니다.",
+        "en": "{source}: the last sync failed ({problem}). Answers rest on what was read at {time} UTC.",
+    },
     "doubtful_page": {
         "ko": "스캔 문서에서 읽은 글자입니다. {uri}의 {n}쪽에서 다음을 확인하세요: {words}{address}",
         "en": "From a scan, check page {n} of {uri}; these words were hard to read: {words}{address}",
@@ -103,6 +107,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "model_failed": {
         "ko": "언어 모델이 답하지 않아 근거를 그대로 보여 드립니다({reason})",
         "en": "The language model did not answer, so the evidence itself is shown ({reason})",
+    },
+    "model_away": {
+        "ko": "언어 모델이 답하지 않았습니다({reason})",
+        "en": "The language model did not answer ({reason})",
     },
     "model_broke_off": {
         "ko": "언어 모델이 답을 끝내지 못했습니다({reason})",
@@ -121,8 +129,8 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "source_says_old": {"ko": "{until} 개정 전의 옛 원문:", "en": "The source said until {until}:"},
     "missing_words": {"ko": "근거에 {words}은(는) 없습니다.", "en": "The evidence does not mention {words}."},
     "model_skipped": {
-        "ko": "모델 {model}을(를) 쓰지 못해({reason}) {used}이(가) 대신 답했습니다.",
-        "en": "The model {model} could not be used ({reason}); {used} answered instead.",
+        "ko": "모델을 쓰지 못해({reason}) {used}이(가) 대신 답했습니다.",
+        "en": "A model could not be used ({reason}); {used} answered instead.",
     },
     "model_gone": {"ko": "모델 서버에 더는 없음", "en": "its server does not have it any more"},
     "model_slow": {"ko": "제한 시간 안에 답하지 않음", "en": "no answer in time"},
@@ -145,6 +153,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "superseded": {"ko": "{day} 개정 전", "en": "superseded on {day}"},
     "read_at": {"ko": "{day} 확인한 판", "en": "as read on {day}"},
     "since": {"ko": "{tool}({detail}, {time} UTC부터)", "en": "{tool} ({detail}, since {time} UTC)"},
+    "since_when": {"ko": "{time} UTC부터", "en": "since {time} UTC"},
     "tool_partly_down": {
         "ko": "일부 검색을 쓰지 못했습니다: {tools}",
         "en": "Part of the search was not available: {tools}",
@@ -153,6 +162,9 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "tool_index_building": {"ko": "아직 만들어지지 않음", "en": "not built yet"},
     "tool_keyword": {"ko": "낱말 검색", "en": "search by words"},
     "tool_dense": {"ko": "의미 검색", "en": "search by meaning"},
+    "tool_source": {"ko": "자료", "en": "the source"},
+    "tool_vectors": {"ko": "의미 검색", "en": "search by meaning"},
+    "vectors_none": {"ko": "{sources}: 아직 들어간 것이 없음", "en": "{sources}: nothing has joined it yet"},
     "tool_catalog": {"ko": "색인 저장소", "en": "the catalog"},
 }
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.errors import ModelNotInstalled, ModelReplyCut, ModelTimeout, ModelUnavailable
-from bot.notices import degraded_line, degraded_lines, model_problem
+from bot.notices import degraded_line, degraded_lines, model_problem, unsearched
 from knowledge.types import Scope, SourceStatus
 from tests.fakes.chat_model import FakeChatModel
 from tests.unit.bot.company import build_answering
@@ -51,6 +51,24 @@ def test_sources_are_called_by_their_titles_and_one_that_is_not_indexed_whole_is
         "위키: 아직 다 색인되지 않았습니다. 지금까지 3개 문서만 찾아볼 수 있습니다.",
         "Shop: 아직 색인되지 않았습니다. 색인이 돌고 있지 않으면 관리자가 `haechi ingest`를 실행해야 합니다.",
     ]
+
+
+def test_what_was_never_read_and_what_has_no_vectors_at_all_could_not_be_searched():
+    now = datetime(2026, 11, 30, 9, tzinfo=UTC)
+    found = unsearched(
+        [
+            replace(status("rules", "사규", documents=9, synced=True), pending={"ollama:bge-m3": 9, "use": 2}),
+            replace(status("wiki", "위키", documents=0, synced=False), problem="The folder is not there."),
+            status("shop", "Shop", documents=5, synced=True),
+        ],
+        "ko",
+        now=now,
+    )
+    assert [(tool.name, tool.detail) for tool in found if tool.state == "down"] == [
+        ("source:위키", "The folder is not there"),
+        ("vectors:ollama:bge-m3", "사규: 아직 들어간 것이 없음"),
+    ]
+    assert {tool.name for tool in found if tool.state == "ok"} == {"source:사규", "source:Shop", "vectors:use"}
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,8 @@ async def test_ollama_absent_at_the_start_then_there_then_taken_away(house):
         assert answer.model is None
         assert answer.text.startswith("언어 모델이 답하지 않아 근거를 그대로 보여 드립니다")
         assert "연결되지 않" in answer.text
+        assert "qwen3:8b: " in answer.text  # which
+        assert "03-02 09:00 UTC부터" in answer.text  # since when
     for answer in (there, back):
         assert (answer.text, answer.model) == ("연차휴가는 15일입니다 [1].", "qwen3:8b")
     assert "모델 서버에 더는 없음" in vanished.text
@@ -195,6 +197,7 @@ async def test_search_by_meaning_taken_away_is_told_and_comes_back(house, part):
     assert "의미 검색 hash" in told
     assert "UTC부터" in told
     assert "does not answer" in told
+    assert told.count("의미 검색 hash") == 1  # said once
     assert nothing.refusal is not None
     assert nothing.refusal.reason == "tool_down"  # it could not look everywhere: that is not "nothing found"
     for answer in (before, after):
@@ -209,11 +212,19 @@ async def test_search_by_meaning_absent_at_the_start_joins_by_itself(house, part
         knowledge.sync()
         answering = build_answering(knowledge, house.folder, clock=house.clock)
         during = await asked(answering)
+        lacking = await asked(answering, "화성 탐사선 발사 일정은?")
         switch.on = True
         knowledge.sync()  # the next run on schedule
         after = await asked(answering)
+        nothing = await asked(answering, "화성 탐사선 발사 일정은?")
     assert "15일" in during.text or during.refusal is not None
     assert any("의미 검색" in line for line in during.degraded)
+    assert lacking.refusal is not None
+    assert lacking.refusal.reason == "tool_down"  # nothing could be found by its meaning yet
+    assert "의미 검색 hash(" in lacking.text
+    assert "03-02 09:00 UTC부터" in lacking.text
+    assert nothing.refusal is not None
+    assert nothing.refusal.reason == "no_evidence"
     assert is_answered(after)
     assert not any("의미 검색" in line for line in after.degraded)
 
@@ -296,6 +307,9 @@ async def test_a_source_that_is_not_there_is_named_and_joins_when_it_appears(hou
         again = await asked(answering)
         hidden.rename(house.folder / "rules")
     assert during.refusal is not None
+    assert during.refusal.reason == "tool_down"  # it could not look there
+    assert "자료 사규(" in during.text
+    assert "03-02 09:00 UTC부터" in during.text
     assert any(line.startswith("사규:") for line in during.degraded)
     assert code.refusal is None  # the other source answers meanwhile
     assert any(line.startswith("사규:") for line in code.degraded)
@@ -303,6 +317,7 @@ async def test_a_source_that_is_not_there_is_named_and_joins_when_it_appears(hou
     assert not any("실패" in line for line in after.degraded)
     assert is_answered(again)  # what was known stays, and that it is stale is said
     assert any(line.startswith("사규: 마지막 색인에 실패") for line in again.degraded)
+    assert any("03-02 09:00 UTC에 읽은 내용으로 답합니다" in line for line in again.degraded)
 
 
 async def test_a_repository_that_is_no_repository_yet_joins_when_it_has_a_commit(house):
