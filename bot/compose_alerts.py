@@ -19,6 +19,7 @@ from bot.alerts.digests import Digests
 from bot.alerts.evidence import Library
 from bot.alerts.intake import NOWHERE, AlertIntake, Place, Taken
 from bot.alerts.placing import AlertPlacing, IncomingAlerts
+from bot.alerts.rendering import code_span
 from bot.alerts.services import Services as KnownServices
 from bot.alerts.store import FaultStore, Limits
 from bot.alerts.threads import AlertThreads
@@ -206,8 +207,8 @@ class _Intake:
     async def confirm(self, topic: str, address: str) -> None:
         """Lets admins know the address: the token in it can do nothing but confirm, and nobody can without it."""
         sentence = (
-            f"Amazon SNS wants to deliver {topic} to POST /alerts. If that is right, open this address once in a"
-            f" browser within three days; it confirms the subscription: `{address}`"
+            f"Amazon SNS wants to deliver {code_span(topic)} to POST /alerts. If that is right, open this address once"
+            f" in a browser within three days; it confirms the subscription: `{address}`"
         )
         notices = NoticeStore(self._store, clock=self._services.readiness.clock)
         now = self._services.readiness.clock()

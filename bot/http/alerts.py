@@ -167,7 +167,8 @@ async def _tell_confirmation(request: Request, body: bytes, confirm: Confirm) ->
         parts = urlsplit(address)
     except (ValueError, RecursionError, KeyError, TypeError):
         return
-    if parts.scheme == "https" and _SNS_HOST.fullmatch(parts.netloc) and len(address) < 2_000 and address.isprintable():
+    is_plain = len(address) < 2_000 and address.isprintable() and not set(address) & set("` <>")
+    if parts.scheme == "https" and _SNS_HOST.fullmatch(parts.netloc) and is_plain:
         await confirm(topic, address)
 
 

@@ -353,6 +353,7 @@ def test_a_subscription_of_sns_is_passed_on_to_people_and_never_opened(bench):
         "http://sns.ap-northeast-2.amazonaws.com/?Token=1",
         "https://user@sns.ap-northeast-2.amazonaws.com/",
         "https://sns.ap-northeast-2.amazonaws.com/\nhttps://evil.example",
+        "https://sns.ap-northeast-2.amazonaws.com/?a=` <https://evil.example>",
         "https://[::1",
         7,
         None,
