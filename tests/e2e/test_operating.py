@@ -7,6 +7,7 @@ import re
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from bot.cli_output import local_time
 from tests.e2e.haechi import FOLLOWS_NOTHING, Haechi, interrupt
 
 EXTRA = "[mcp]\nenabled = true\n\n"
@@ -66,7 +67,7 @@ def test_what_is_not_well_is_shown_with_since_when_everywhere(tmp_path):
         assert "rules" in parts["source:rules"]["detail"]
 
         shown = haechi.run("status").stdout
-        assert f"source:rules: degraded since {since}" in shown
+        assert f"source:rules: degraded since {local_time(since)}" in shown
         assert "source:shop" not in shown  # its own lines tell it
         assert "last backup: just now" in shown
         doctor = haechi.run("doctor")
