@@ -84,7 +84,9 @@ def require_channel(channel: str | None) -> None:
     """Raises Problem for what names no channel of a platform."""
     platform, _, channel_id = (channel or "web:x").partition(":")
     if platform not in _PLATFORMS or not channel_id.strip() or channel_id.startswith(("#", "~")):
-        raise Problem("channel", 'must be a platform and a channel id, like "slack:C0123ABCD" or "mattermost:ID"')
+        raise Problem(
+            "channel", 'must be a platform and a channel id, like "slack:C0123ABCD", "mattermost:ID" or "web:ID"'
+        )
 
 
 def place_of(channel: str | None) -> tuple[str, str] | None:
