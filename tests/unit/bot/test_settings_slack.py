@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.compose_slack import build_slack
+from bot import logging_setup
+from bot.compose_slack import build_slack, token_now
 from bot.errors import ConfigError
 from bot.settings import load_settings
 from bot.settings_chat import CatchUpSettings
@@ -72,3 +73,14 @@ def test_a_token_is_read_from_its_file_again_and_stays_when_that_says_nothing_us
         assert slack.secret_now("app_token").get_secret_value() == "xapp-1"
     (tmp_path / "app").unlink()
     assert slack.secret_now("app_token").get_secret_value() == "xapp-1"
+
+
+def test_a_token_that_was_replaced_in_its_file_stands_in_no_line_of_the_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(logging_setup, "_hidden", [])
+    monkeypatch.setenv("SLACK_BOT", "xoxb-1")
+    (tmp_path / "app").write_text("first-of-them\n")
+    slack = load(tmp_path, 'enabled = true\nbot_token_env = "SLACK_BOT"\napp_token_file = "app"').slack
+    (tmp_path / "app").write_text("second-of-them\n")
+    assert token_now(slack, "app_token").get_secret_value() == "second-of-them"
+    event = logging_setup._mask_values(None, "info", {"event": "refused", "reason": "with second-of-them"})
+    assert event["reason"] == "with [masked:secret]"
