@@ -24,6 +24,7 @@ from bot.fusing import with_earlier
 from bot.generating import Asked, Generated, Release, generate
 from bot.model_chain import ModelChain, ModelPool, ModelRun
 from bot.notices import (
+    code_notes,
     degraded_lines,
     model_reason,
     model_states,
@@ -310,6 +311,7 @@ class Answering:
             notes.append(word("held_back", language, n=len(made.faults)))
         if made.replaced:
             notes.append(word("quoted_instead", language, n=len(made.replaced)))
+        notes += code_notes([question.chunks[n - 1] for n in made.cited], language)
         if made.failure is not None:
             notes.append(
                 word("model_broke_off", language, reason=model_reason(run.name, made.failure, self.tools, language))

@@ -11,7 +11,7 @@ from bot.model_chain import Skipped
 from bot.sources import ToolHistory, unfinished
 from bot.types import Language
 from bot.wording import tool_name, word
-from knowledge.types import SourceStatus, ToolStatus
+from knowledge.types import ScoredChunk, SourceStatus, ToolStatus
 
 NO_TITLES: Mapping[str, str] = {}
 MODEL = "model:"  # before the names of models among the tools
@@ -19,6 +19,11 @@ SEARCH_TOOLS = ("dense", "keyword", "catalog")
 _PENDING = re.compile(r"^vectors pending for (\d+) of (\d+) chunks of (.+)$")
 _EMBEDDER = re.compile(r"^embedder (\S+) could not be used, its results are missing: (.+)$", re.DOTALL)
 _RERANKER = re.compile(r"^(?:the )?reranker\b", re.IGNORECASE)
+
+
+def code_notes(cited: Sequence[ScoredChunk], language: Language) -> list[str]:
+    """That what a model says of code is its reading: names and figures are compared with the lines, a course is not."""
+    return [word("code_reading", language)] if any(one.chunk.evidence_kind == "code" for one in cited) else []
 
 
 def search_tools_down(tools: Sequence[ToolStatus]) -> list[ToolStatus]:

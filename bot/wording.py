@@ -124,6 +124,10 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "ko": "근거와 똑같은 뜻인지 확인되지 않은 문장 {n}개는 근거의 원문으로 바꾸었습니다.",
         "en": "{n} sentence(s) not certain to say the same as the evidence were replaced by its own words.",
     },
+    "code_reading": {
+        "ko": "코드가 하는 일에 대한 설명은 모델이 읽은 것이니, 인용한 줄과 견주어 보세요.",
+        "en": "What the code does is told as the model read it; compare it with the lines it cites.",
+    },
     "proviso": {"ko": "단서 조항:", "en": "But note:"},
     "source_says": {"ko": "원문:", "en": "The source says:"},
     "source_says_old": {"ko": "{until} 개정 전의 옛 원문:", "en": "The source said until {until}:"},

@@ -173,6 +173,18 @@ async def test_a_checked_answer_of_the_model_reaches_the_reader(ask):
     assert answer.model == "fake-model"
 
 
+async def test_what_a_model_says_of_code_is_called_its_reading(ask):
+    told = "compare it with the lines it cites"
+    retried = FakeChatModel.saying("`retry_declined` retries payments [1].")
+    answer = (await ask("code: where is retry_declined?", model=retried)).answer
+    assert answer.model == "fake-model"
+    assert any(told in note for note in answer.degraded)
+    model = FakeChatModel.saying("1년간 80퍼센트 이상 출근하면 연차휴가는 15일입니다 [1].")
+    rules = (await ask("연차휴가는 며칠인가요?", model=model)).answer
+    assert rules.model == "fake-model"
+    assert not any("코드" in note for note in rules.degraded)
+
+
 async def test_the_model_is_given_numbered_evidence_and_the_rules(ask):
     model = FakeChatModel.saying("모름")
     await ask("연차휴가는 며칠인가요?", model=model)
