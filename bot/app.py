@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -23,9 +24,10 @@ from bot.services import Services, new_id, open_services, utc_now
 from bot.session import sole_owner
 from bot.settings import Settings
 from bot.stopping import end_at_once
-from knowledge.errors import KnowledgeError
+from knowledge.errors import Busy, KnowledgeError
 
 STOP_LIMIT_S = 20.0  # what is being answered when the bot is told to stop may take this long
+BUSY_PAUSE_S = 1.0  # between looks at a catalog that another process holds
 PROGRESS_LOG_S = 5.0
 EVERY_ADDRESS = ("0.0.0.0", "::")
 
@@ -42,13 +44,36 @@ async def run_bot(settings: Settings, *, announce: Callable[[str], None]) -> Non
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _on_signal, stopping, announce)
     try:
-        async with sole_owner(settings, open_services, clock=utc_now) as services:
+        opened = partial(_opened_when_free, stopping=stopping, announce=announce)
+        async with sole_owner(settings, opened, clock=utc_now) as services:
             log.info("bot.started", version=version("haechi"), pid=os.getpid(), data_dir=str(settings.data_dir))
             await _run_services(services, stopping, announce)
             log.info("bot.stopped")
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
+
+
+@asynccontextmanager
+async def _opened_when_free(
+    settings: Settings, *, stopping: asyncio.Event, announce: Callable[[str], None]
+) -> AsyncIterator[Services]:
+    """The services, as soon as no other process holds the catalog; waits for that as long as nobody says stop."""
+    waits = False
+    async with AsyncExitStack() as stack:
+        while True:
+            try:
+                services = await stack.enter_async_context(open_services(settings))
+                break
+            except Busy as error:
+                if stopping.is_set():
+                    raise
+                if not waits:
+                    announce(f"{error}. Waiting for it; Ctrl-C stops.")
+                waits = True
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(stopping.wait(), BUSY_PAUSE_S)
+        yield services
 
 
 def _on_signal(stopping: asyncio.Event, announce: Callable[[str], None]) -> None:

@@ -17,6 +17,8 @@ Permalink = Callable[[str, str, int | None, int | None], str | None]  # uri, rev
 
 _SHORT_COMMIT_CHARS = 10
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # a source of many repositories has a revision that is none
+_ADDRESS = re.compile(r"(?: (?:at|in|of))? https?://[^\s,;)]+?(?=[.:,;)]?(?:\s|$))")
+_PATH = re.compile(r"(?<![\w./])/(?:[^\s/]+/)+([^\s/]+)")  # absolute ones; the name of the file or folder stays
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -123,7 +125,7 @@ def unfinished(statuses: Sequence[SourceStatus], language: Language) -> list[str
     lines: list[str] = []
     for status in statuses:
         if status.problem:
-            problem = status.problem.rstrip(".")
+            problem = without_addresses(status.problem).rstrip(".")
             name = "source_problem" if status.last_sync is None else "source_problem_since"
             time = "" if status.last_sync is None else _moment(status.last_sync)
             lines.append(word(name, language, source=status.title, problem=problem, time=time))
@@ -132,6 +134,11 @@ def unfinished(statuses: Sequence[SourceStatus], language: Language) -> list[str
         elif status.last_sync is None:
             lines.append(word("not_indexed", language, source=status.title))
     return lines
+
+
+def without_addresses(problem: str) -> str:
+    """A problem as readers are told it: `haechi status` and the log tell admins where things stand."""
+    return _PATH.sub(r"\1", _ADDRESS.sub("", problem))
 
 
 def _moment(time: datetime) -> str:
@@ -162,7 +169,7 @@ class ToolHistory:
                 "since",
                 language,
                 tool=tool_name(tool.name, language),
-                detail=tool.detail.rstrip("."),
+                detail=without_addresses(tool.detail).rstrip("."),
                 time=self.since(tool.name) or _moment(tool.checked_at),
             )
             for tool in tools

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.e2e.disks import disk
-from tests.e2e.haechi import FOLLOWS_NOTHING, Haechi
+from tests.e2e.haechi import FOLLOWS_NOTHING, Haechi, interrupt, wait_for_line
 from tests.e2e.storm import CONFIG, SECRETS, Bot, Storm, complaints, inbox_of
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.slack import SlackEmulator
@@ -105,6 +105,21 @@ async def test_questions_while_another_process_holds_the_databases_are_answered_
             await running.all_answered_once()  # questions only read
             held.execute("ROLLBACK")
         assert haechi.run("ingest", "--force").returncode == 0
+
+
+def test_a_bot_that_starts_while_another_process_holds_the_catalog_waits_for_it_and_then_answers(haechi):
+    haechi.configure(FOLLOWS_NOTHING)
+    assert haechi.run("ingest").returncode == 0
+    with closing(sqlite3.connect(haechi.folder / "data" / "catalog.sqlite3", isolation_level=None)) as held:
+        held.execute("PRAGMA locking_mode = EXCLUSIVE")
+        held.execute("BEGIN EXCLUSIVE")
+        process = haechi.start("run")
+        assert "in use by another process" in wait_for_line(process, "Waiting for it")
+        held.execute("ROLLBACK")
+    wait_for_line(process, "Haechi answers at ")
+    assert "15일" in haechi.run("ask", "연차휴가는 며칠인가요?").stdout
+    interrupt(process)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("damage", ["deleted", "truncated"])

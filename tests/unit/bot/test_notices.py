@@ -9,6 +9,7 @@ import pytest
 
 from bot.errors import ModelNotInstalled, ModelReplyCut, ModelTimeout, ModelUnavailable
 from bot.notices import degraded_line, degraded_lines, model_problem, unsearched
+from bot.sources import without_addresses
 from knowledge.types import Scope, SourceStatus
 from tests.fakes.chat_model import FakeChatModel
 from tests.unit.bot.company import build_answering
@@ -108,3 +109,17 @@ async def test_a_word_that_no_evidence_holds_is_named_in_quotes_and_beside_answe
     answering = build_answering(knowledge, company.folder, clock=company.clock, model=model)
     answered = (await answering.answer("연차휴가는 며칠인가요? 반려견", scope=Scope.everything())).answer
     assert any("‘반려견’" in line for line in answered.degraded)
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        ("Ollama at http://10.0.0.1:11434 cannot be reached: start it", "Ollama cannot be reached: start it"),
+        ("The vector index at http://chroma:8000 failed: refused", "The vector index failed: refused"),
+        ("The folder /srv/share/rules does not exist", "The folder rules does not exist"),
+        ("/srv/data/catalog.sqlite3 is damaged", "catalog.sqlite3 is damaged"),
+        ("and/or stays, 1/2 too", "and/or stays, 1/2 too"),
+    ],
+)
+def test_readers_are_not_told_where_on_the_network_or_the_disk_things_stand(problem, told):
+    assert without_addresses(problem) == told
