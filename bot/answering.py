@@ -35,7 +35,7 @@ from bot.notices import (
 )
 from bot.persona import Persona, language_of
 from bot.ports import Waiting as Waiting
-from bot.quoting import nearest_sources, quote_evidence, worth_quoting
+from bot.quoting import articles_not_found, nearest_sources, quote_evidence, worth_quoting
 from bot.routing import Routed, route
 from bot.small_talk import SmallTalk, small_talk
 from bot.sources import Link, ToolHistory, cite, dated, freshness, place_of
@@ -256,11 +256,11 @@ class Answering:
         quotes, citations = quote_evidence(
             chunks, question.found.terms, self._analyze, language=question.language, link=self._link
         )
-        missing = question.evidence.verdict.missing
-        if missing:
-            said = self._persona.say("missing_word", question.language, words=quote_words(missing))
-            opening = f"{opening}\n\n{said}".lstrip()
         places = {citation.chunk_id: citation.index for citation in citations}
+        quoted = [scored for scored in chunks if scored.chunk.id in places]
+        missing = (*question.evidence.verdict.missing, *articles_not_found(quoted, question.text))
+        if missing:
+            opening += "\n\n" + self._persona.say("missing_word", question.language, words=quote_words(missing))
         ranked = sorted(chunks, key=lambda scored: places.get(scored.chunk.id, len(places) + 1))
         conflicts = find_conflicts(ranked, list(range(1, len(citations) + 1)), question.text)
         citations, dispute = self._disputed(question, ranked, citations, conflicts)

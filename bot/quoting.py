@@ -23,6 +23,7 @@ MIN_DOCS_QUOTES = 2  # the second piece is often the appendix with the number, i
 NEAREST = 3
 MAX_CALLERS = 3
 _FORM = re.compile(r"별지|서식|양식|\bform\b", re.IGNORECASE)
+_PLACE = re.compile(r"제\d+조|별[표지]")
 _ASKS_FOR_FORM = re.compile(r"별지|서식|양식|신청서|서류|\bforms?\b|\btemplate\b", re.IGNORECASE)
 _SHINGLE_CHARS, _ALIKE = 4, 0.85
 CLOSE_BEHIND = (
@@ -130,6 +131,14 @@ def _asked_for_by_number(chunks: Sequence[ScoredChunk], question: str) -> list[S
     ids = {scored.chunk.id for scored in named}
     linked = {scored.via for scored in named}
     return [s for s in chunks if s.chunk.id in ids or s.via in ids or s.chunk.id in linked] if named else list(chunks)
+
+
+def articles_not_found(chunks: Sequence[ScoredChunk], question: str) -> list[str]:
+    """The articles and appendices that a question names and no chunk is or speaks of."""
+    found: set[str] = set()
+    for scored in chunks:
+        found |= _names_in(scored.chunk.locator.label or "") | _names_in(scored.chunk.text)
+    return sorted(name for name in _names_in(question) - found if _PLACE.match(name))
 
 
 def _names_in(text: str) -> frozenset[str]:

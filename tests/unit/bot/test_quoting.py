@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from bot.json_forms import search_form
-from bot.quoting import choose_chunks, quote_evidence, worth_quoting
+from bot.quoting import articles_not_found, choose_chunks, quote_evidence, worth_quoting
 from knowledge.analysis import analyze
 from knowledge.types import Caller, Chunk, Evidence, Locator, ScoredChunk, Verdict
 
@@ -151,3 +151,11 @@ def test_a_file_that_is_named_like_its_regulation_is_not_named_twice() -> None:
     assert heading("여비규정.docx") == "**여비규정 제2조(보고)** [1]"
     assert heading("사규집.docx") == "**사규집.docx, 여비규정 제2조(보고)** [1]"
     assert heading("2023/여비규정.docx") == "**2023/여비규정.docx, 여비규정 제2조(보고)** [1]"
+
+
+def test_an_article_that_is_asked_for_by_number_is_missing_when_no_chunk_is_it_or_speaks_of_it() -> None:
+    speaks = rule("speaks", "제9조(준용)", "제12조를 준용한다.")
+    assert articles_not_found([RULE, speaks], "여비규정 제99조 제2항이 뭐야?") == ["제99조"]
+    assert articles_not_found([RULE, speaks], "여비규정 별표 3 보여줘") == ["별표3"]
+    assert articles_not_found([RULE, speaks], "여비규정 제9조와 제12조는?") == []
+    assert articles_not_found([RULE, speaks], "보고서는 언제까지?") == []
