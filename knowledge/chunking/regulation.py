@@ -109,15 +109,19 @@ def chunk_regulation(pieces: Sequence[Piece], *, title: str, uri: str = "") -> l
 def _revisions(sections: Sequence[_Section], *, names: Sequence[str], folder: str) -> dict[int, Revision]:
     """Place of a regulation within the document -> what it is a revision of, and since when it holds."""
     told: dict[int, Told] = {}
+    begun: set[int] = set()  # places of the regulations of which an article has been seen
     for section in sections:
         of_one = told.setdefault(
             section.place, Told(name=section.regulation if section.is_named else "", folder=folder)
         )
         texts = [piece.text for piece in section.pieces]
-        if section.marker is None and len(of_one.header) < _HEADER_LINES:
+        is_front = section.place not in begun  # what stands under a later chapter's heading tells of its articles
+        if section.marker is None and is_front and len(of_one.header) < _HEADER_LINES:
             of_one.header.extend(texts[:_HEADER_LINES])
         elif section.marker is not None and section.marker.kind == "supplement" and texts:
             of_one.supplements.append((texts[0], "\n".join(texts)))
+        if section.marker is not None:
+            begun.add(section.place)
         of_one.notes.extend(texts)
     if len(told) == 1:  # the names of a document tell nothing of one regulation among many
         next(iter(told.values())).names = list(names)

@@ -193,3 +193,14 @@ def test_rules_whose_name_every_body_has_are_those_of_their_body(uri: str, famil
     text = ARTICLES.replace("여비규정", "회칙") + "부칙\n이 회칙은 2024년 3월 1일부터 시행한다.\n"
     title = uri.rpartition("/")[2].removesuffix(".txt")
     assert told(drafts(text, title=title, uri=uri)) == {(family, date(2024, 3, 1))}
+
+
+def test_what_stands_under_a_later_chapter_tells_nothing_of_the_whole() -> None:
+    text = (
+        "취업규칙\n제1장 총칙\n제1조(목적) 이 규칙은 근로조건을 정한다.\n제2조(정의) 사원이란 고용된 사람을 말한다.\n"
+        "제2장 괴롭힘의 예방\n안내: '19. 1. 15. 개정 근로기준법('19. 7. 16. 시행)에 예방 조치가 더해졌음\n"
+        "제3조(금지) 누구든지 괴롭힘을 하여서는 아니 된다.\n부칙\n이 규칙은 20 년 월 일부터 시행한다.\n"
+    )
+    assert told(drafts(text, title="취업규칙")) == {("취업규칙", None)}
+    front = text.replace("제1장 총칙", "[시행 2024. 3. 1.]\n제1장 총칙")
+    assert told(drafts(front, title="취업규칙")) == {("취업규칙", date(2024, 3, 1))}
