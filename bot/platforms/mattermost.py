@@ -166,8 +166,13 @@ class MattermostPlatform:
 
     async def _sweep(self) -> None:
         """Asks now and then for what no event told of, and sooner for what could not be read."""
+        waited_s = 0.0
         while True:
-            await self._timing.sleep(SWEEP_BEHIND_S if self._catch_up.is_behind else SWEEP_EVERY_S)
+            await self._timing.sleep(SWEEP_BEHIND_S)  # a post that could not be kept does not wait for the regular look
+            waited_s += SWEEP_BEHIND_S
+            if not self._catch_up.is_behind and waited_s < SWEEP_EVERY_S:
+                continue
+            waited_s = 0.0
             if self._socket.state == "open" and self._socket.arrivals.empty():
                 try:
                     self._rename(await self.rest.me())

@@ -134,6 +134,16 @@ async def test_a_message_that_could_not_be_kept_is_delivered_again():
         await until(lambda: b.texts == ["하나"])
 
 
+async def test_a_message_that_could_not_be_kept_does_not_wait_for_the_regular_look():
+    time = ManualTime()
+    async with bench(timing=time.timing()) as b:
+        b.failing.append(StoreError("The disk is full."))
+        b.ask("@helperbot 하나")
+        await until(lambda: b.platform._catch_up.is_behind)
+        await time.pass_s(10, step_s=5)
+        await until(lambda: b.texts == ["하나"])
+
+
 async def test_what_is_said_now_waits_for_what_was_said_before_and_could_not_be_read():
     async with bench(listening=False) as b:
         root = b.ask("@helperbot 하나")
