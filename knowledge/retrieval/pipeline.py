@@ -14,6 +14,7 @@ from knowledge.analysis import analyze
 from knowledge.errors import ModelMissing, ToolDown
 from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
 from knowledge.rerank.features import completeness, most_telling_part, rank_by_features, rank_by_whole_sections
+from knowledge.retrieval.articles import locate_articles
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_links import likely_first, note_callers, with_modifiers
@@ -168,7 +169,13 @@ class SearchPipeline:
         return _Outcome(
             kind=kind,
             evidence=[candidate.to_scored() for candidate in ranked[:top_k]],
-            verdict=judge(features, calibration, names_place=bool(located), lack=lack, unknown_time=bool(unknown)),
+            verdict=judge(
+                features,
+                calibration,
+                names_place=bool(located) and kind == "code",
+                lack=lack,
+                unknown_time=bool(unknown),
+            ),
             tools=recalled.tools,
             degraded=[*recalled.degraded, *pending, *unknown],
             took_ms=recalled.took_ms,
@@ -220,6 +227,7 @@ class SearchPipeline:
             generations,
             completes=lambda first, second: completeness(question, first, second, weights),
         )
+        linked.sort(key=lambda candidate: "named" not in candidate.features)
         return in_order_of_time(linked, revisions, self._catalog, generations)
 
     def _universe(self, kind: EvidenceKind) -> dict[str, int]:
@@ -268,14 +276,15 @@ class SearchPipeline:
     def _located(
         self, question: Question, ranked: Sequence[Candidate], generations: Mapping[str, int]
     ) -> list[Candidate]:
-        """The chunks that the stack frames of the question point to, innermost first."""
-        if not question.frames:
-            return []
+        """The chunks that the stack frames of the question point to, innermost first, or the articles that it names."""
+        if question.kind == "docs":
+            chunks = locate_articles(question.text, ranked, self._catalog, generations)
+        else:
+            chunks = locate_frames(question.frames, self._catalog, generations) if question.frames else []
         known = {candidate.chunk.id: candidate for candidate in ranked}
-        chunks = locate_frames(question.frames, self._catalog, generations)
         located = [known.get(chunk.id) or Candidate(chunk=chunk) for chunk in chunks]
         for candidate in located:
-            candidate.features["frame"] = 1.0
+            candidate.features["named" if question.kind == "docs" else "frame"] = 1.0
         return located
 
     def _with_parts(
