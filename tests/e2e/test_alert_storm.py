@@ -60,7 +60,9 @@ class Senders:
                 if number in kill_after:
                     if restarting is not None:
                         await restarting
-                        await asyncio.sleep(self.chance.random())  # into what the next process does first
+                        # into what the next process does first or later: one that never lives long enough to analyse
+                        # anything gives an alert up after six kills, as it should
+                        await asyncio.sleep(self.chance.random() * 4.0)
                     await self.bot.kill()
                     restarting = tasks.create_task(self.bot.start())
 
