@@ -185,12 +185,8 @@ def _reason(claim: _Claim, unit: Unit, spoken: str, question: str) -> _Reason | 
         return _Reason(f"{missing[0].word} does not stand there", -len(missing))
     if not any(unit.own.holds(form) for form in wanted) and not has_amount and wanted:
         return _Reason("none of its words stands there", -len(wanted))
-    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, claim, unit)), None):
-        return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
-    if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
-        return _Reason("its date does not stand there", 0)
-    if not _holds_times_and_names(claim, unit):
-        return _Reason("its time or name does not stand there", 0)
+    if figure := _figure_fault(claim, unit):
+        return _Reason(figure, 0)
     if unit.is_row:
         return None
     fault = (
@@ -214,18 +210,23 @@ def _reason_across(claim: _Claim, unit: Unit, spoken: str) -> _Reason | None:
     missing = [form for form in known if not unit.holds_translation(form) and not unit.holds(form)]
     if missing:
         return _Reason(f"{missing[0].word} does not stand there", -len(missing))
-    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, claim, unit)), None):
-        return _Reason(f"{amount.value:f}{amount.unit or ''} does not stand there", 0)
-    if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
-        return _Reason("its date does not stand there", 0)
-    if not _holds_times_and_names(claim, unit):
-        return _Reason("its time or name does not stand there", 0)
+    if figure := _figure_fault(claim, unit):
+        return _Reason(figure, 0)
     if claim.claims.is_empty and len(known) * 5 < len(claim.forms) * 3:
         return _Reason("it is in another language than the evidence", 0)
     if unit.is_row:
         return None
     fault = claim.rule.differs_across(unit.rule, whole=spoken)
     return _Reason(fault, 1) if fault else None
+
+
+def _figure_fault(claim: _Claim, unit: Unit) -> str | None:
+    """Which amount, date, time or name of the claim does not stand in the stretch, in whatever language they are."""
+    if amount := next((q for q in claim.amounts if not unit.holds_amount(q) and not _is_period(q, claim, unit)), None):
+        return f"{amount.value:f}{amount.unit or ''} does not stand there"
+    if any(not any(day.is_part_of(other) for other in unit.dates) for day in claim.claims.dates):
+        return "its date does not stand there"
+    return None if _holds_times_and_names(claim, unit) else "its time or name does not stand there"
 
 
 def _holds_times_and_names(claim: _Claim, unit: Unit) -> bool:

@@ -21,7 +21,6 @@ _HEADER_UNIT = re.compile(
 )
 _ORDINAL_HEADER = re.compile(r"^(?:번호|순번|연번|no\.?|#|순위)$", re.IGNORECASE)
 _WORD_SPLIT = re.compile(r"[\s,/()·ㆍ:~|]+")
-_AMOUNT_ONLY = re.compile(r"[\d.,%원달러$~\-–년월일개시간분명회세급]+")
 _HEADER_ENDINGS = {
     "일수": "일", "횟수": "회", "인원": "명", "인원수": "명", "개월수": "개월", "비율": "%", "지급율": "%",
     "지급률": "%", "근속연수": "년", "시간수": "시간",
