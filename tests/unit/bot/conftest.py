@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.store import Store
 from knowledge.api import Knowledge
 from tests.unit.bot.company import open_company, write_company
 from tests.unit.bot.times import Clock
@@ -29,3 +30,10 @@ def company(tmp_path_factory):
         reports = knowledge.sync()
         assert all(not report.failed and report.problem is None for report in reports)
         yield Company(folder, knowledge, clock)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
+    yield store
+    store.close()

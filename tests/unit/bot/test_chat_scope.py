@@ -6,25 +6,17 @@ import pytest
 
 from bot.channels import ChannelPolicy, Channels
 from bot.reply_text import full_markdown
-from bot.store import Store
 from bot.types import ThreadRef
 from knowledge.types import Scope
 from tests.fakes.chat_model import FakeChatModel, FakeReply
 from tests.fakes.chat_platform import FakePlatform
 from tests.unit.bot.chat_line import ChatLine
 from tests.unit.bot.messages import PERSON
-from tests.unit.bot.times import Clock, counting_ids
+from tests.unit.bot.times import counting_ids
 
 QUESTION = "@haechi 연차휴가는 며칠인가요?"
 ONLY_SHOP, EVERYTHING = ChannelPolicy(scope=Scope.of("shop")), ChannelPolicy(scope=Scope.everything())
 CHANNELS = Channels(default=EVERYTHING, direct=ONLY_SHOP, configured={("fake", "dev"): ONLY_SHOP})
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
 
 
 @pytest.fixture

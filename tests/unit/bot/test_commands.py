@@ -9,14 +9,13 @@ import pytest
 from bot.channels import ChannelPolicy, Channels
 from bot.commands_parsing import lane_of, parse_command, parse_reindex, parse_vote
 from bot.errors import PlatformError
-from bot.store import Store
 from bot.types import Author
 from knowledge.errors import ToolDown
 from knowledge.types import Scope
 from tests.fakes.chat_platform import FakePlatform
 from tests.unit.bot.chat_line import ChatLine, until
 from tests.unit.bot.messages import PERSON
-from tests.unit.bot.times import Clock, counting_ids
+from tests.unit.bot.times import counting_ids
 
 ONLY_SHOP = ChannelPolicy(scope=Scope.of("shop"))
 CHANNELS = Channels(
@@ -25,13 +24,6 @@ CHANNELS = Channels(
     configured={("fake", "dev"): ONLY_SHOP, ("fake", "ko"): ChannelPolicy(scope=Scope.everything(), language="ko")},
 )
 ADMIN = Author(id="boss", display_name="관리자", is_bot=False)
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
 
 
 @pytest.fixture

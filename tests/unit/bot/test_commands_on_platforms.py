@@ -12,7 +12,6 @@ from tests.unit.bot.chat_line import ChatLine, until
 from tests.unit.bot.platforms.mattermost_bench import bench as mattermost_bench
 from tests.unit.bot.platforms.slack_bench import listening, slack_server
 from tests.unit.bot.test_places_taken_away import working
-from tests.unit.bot.times import Clock
 
 COMMANDS = (
     ("feedback up", "no answer here yet"),
@@ -35,13 +34,6 @@ COMMANDS = (
 )
 SIGNS_OF_LIFE = ("자료를 찾고 있습니다…", "Searching…")  # of commands that may wait for a model
 PLACES = ("channel", "thread", "direct", "elsewhere")
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
 
 
 @dataclass

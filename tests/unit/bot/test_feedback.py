@@ -8,19 +8,11 @@ import pytest
 
 from bot.feedback import Feedback
 from bot.inbox import Answered, Inbox
-from bot.store import Store
 from bot.types import Author, FeedbackGiven
 from tests.unit.bot.messages import PERSON, message, thread
 from tests.unit.bot.times import Clock
 
 OTHER = Author(id="u2", display_name="준", is_bot=False)
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
 
 
 @pytest.fixture

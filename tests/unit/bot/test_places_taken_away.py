@@ -18,17 +18,10 @@ from tests.unit.bot.chat_line import ChatLine, until
 from tests.unit.bot.messages import PERSON
 from tests.unit.bot.platforms.mattermost_bench import bench as mattermost_bench
 from tests.unit.bot.platforms.slack_bench import listening, slack_server
-from tests.unit.bot.times import Clock, counting_ids
+from tests.unit.bot.times import counting_ids
 
 ASK = "연차휴가는 며칠인가요?"
 SLOW = FakeReply(pieces=("NO_ANSWER",))
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
 
 
 @dataclass

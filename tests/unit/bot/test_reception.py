@@ -8,7 +8,6 @@ import pytest
 
 from bot.channels import ChannelPolicy, Channels
 from bot.limits import Allowance, Limits
-from bot.store import Store
 from bot.types import Attachment, Author
 from knowledge.types import Scope
 from tests.fakes.chat_platform import FakePlatform
@@ -25,13 +24,6 @@ ALERTS = Channels(
     direct=EVERYTHING,
     configured={("fake", "ops"): ChannelPolicy(scope=Scope.of("shop"), alerts=True)},
 )
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import json
 import pytest
 
 from bot.inbox import Inbox
-from bot.store import Store
 from bot.tracing import trace_of
 from bot.types import Author
 from bot.worker import MAX_CRASHES
@@ -18,14 +17,7 @@ from tests.unit.bot.chat_line import ChatLine as Bot
 from tests.unit.bot.chat_line import until
 from tests.unit.bot.company import build_answering
 from tests.unit.bot.messages import BOT, PERSON
-from tests.unit.bot.times import Clock, counting_ids
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
+from tests.unit.bot.times import counting_ids
 
 
 @pytest.fixture

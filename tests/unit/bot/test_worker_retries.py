@@ -10,7 +10,6 @@ import pytest
 from bot.channels import ChannelPolicy, Channels
 from bot.errors import AuthError, PlatformError, RateLimited, StoreError, Unreachable
 from bot.inbox import Inbox
-from bot.store import Store
 from bot.types import Reply
 from bot.worker import RETRY_FOR
 from knowledge.types import Scope
@@ -22,13 +21,6 @@ from tests.unit.bot.messages import PERSON
 from tests.unit.bot.times import Clock, counting_ids
 
 NO_ANSWER = FakeReply(pieces=("NO_ANSWER",))
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "bot.sqlite3", clock=Clock())
-    yield store
-    store.close()
 
 
 @pytest.fixture
