@@ -25,7 +25,7 @@ from bot.fusing import fuse_translated
 from bot.ports import ChatModel
 from bot.routing import Routed, search_text
 from bot.translation import Translator
-from bot.types import KnownEvidence, Route
+from bot.types import AnswerLength, KnownEvidence, Language, Route
 from knowledge.errors import ModelMissing, TransientError
 from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, SourceStatus, Verdict
 
@@ -52,6 +52,42 @@ class Found:
     statuses: tuple[SourceStatus, ...]
     terms: tuple[str, ...]
     earlier: tuple[ScoredChunk, ...] = ()  # evidence of the turn before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundQuestion:
+    """A question with what it found, and how it is to be answered."""
+
+    found: Found
+    language: Language
+    length: AnswerLength = "normal"
+    history: str = ""  # what was said before, one line a turn
+
+    @property
+    def text(self) -> str:
+        return self.found.searched
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.found.evidence
+
+    @property
+    def statuses(self) -> tuple[SourceStatus, ...]:
+        return self.found.statuses
+
+    @property
+    def chunks(self) -> tuple[ScoredChunk, ...]:
+        """The evidence, and behind it what the turn before found besides."""
+        known = {scored.chunk.id for scored in self.evidence.chunks}
+        return (*self.evidence.chunks, *(one for one in self.found.earlier if one.chunk.id not in known))
+
+    @property
+    def has_nothing(self) -> bool:
+        return self.evidence.verdict.decision == "none" or not self.evidence.chunks
+
+    @property
+    def is_weak(self) -> bool:
+        return self.evidence.verdict.decision == "weak"
 
 
 class Finder:

@@ -29,14 +29,6 @@ def fuse_translated(first: Evidence, second: Evidence, *, top_k: int) -> Evidenc
     return replace(first, route="both", chunks=(*code[: top_k - len(kept)], *kept), verdict=verdict)
 
 
-def with_earlier(
-    chunks: tuple[ScoredChunk, ...], earlier: tuple[ScoredChunk, ...], *, most: int
-) -> tuple[ScoredChunk, ...]:
-    """The chunks, and behind them those of the turn before that are not among them."""
-    known = {scored.chunk.id for scored in chunks}
-    return (*chunks, *[scored for scored in earlier if scored.chunk.id not in known][:most])
-
-
 def _strength(verdict: Verdict) -> tuple[int, float]:
     return _BANDS[verdict.decision], verdict.probability or 0.0
 

@@ -11,7 +11,7 @@ from bot.model_chain import Skipped
 from bot.sources import ToolHistory, unfinished
 from bot.types import Language
 from bot.wording import tool_name, word
-from knowledge.types import ScoredChunk, SourceStatus, ToolStatus
+from knowledge.types import Evidence, ScoredChunk, SourceStatus, ToolStatus
 
 NO_TITLES: Mapping[str, str] = {}
 MODEL = "model:"  # before the names of models among the tools
@@ -48,6 +48,17 @@ def unsearched(statuses: Sequence[SourceStatus], language: Language, *, now: dat
             ToolStatus(name=f"vectors:{space}", state="down" if empty else "ok", detail=detail, checked_at=now)
         )
     return found
+
+
+def search_notes(
+    evidence: Evidence, statuses: Sequence[SourceStatus], tools: ToolHistory, language: Language
+) -> tuple[str, ...]:
+    """What was missing from a search, one sentence each, tools that were down first."""
+    down = search_tools_down(evidence.tools)
+    lines = degraded_lines(evidence.degraded, statuses, language, told=down)
+    if down:
+        lines.insert(0, word("tool_partly_down", language, tools=tools.describe(down, language)))
+    return tuple(dict.fromkeys(lines))
 
 
 def degraded_lines(

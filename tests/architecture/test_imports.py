@@ -73,6 +73,8 @@ LAYERS = {
             "bot.prompts",
             "bot.prompting",
             "bot.answering",
+            "bot.answers",
+            "bot.refusals",
             "bot.quoting",
             "bot.generating",
             "bot.citing",

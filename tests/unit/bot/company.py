@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.answering import Answering, KnowledgeSearch
+from bot.answering import Answering
+from bot.finding import KnowledgeSearch
 from bot.model_chain import ModelPool
 from bot.persona import load_persona
 from bot.ports import ChatModel
