@@ -95,7 +95,7 @@ def examine_model(config: Path | None) -> Iterator[Check]:
             probes = probe_model(chain, persona)
             while (result := runner.run(_next(probes))) is not None:
                 results.append(result)
-                yield Check(name=f"{result.kind}: {result.name}", ok=result.ok, detail=result.detail)
+                yield Check(name=f"{result.kind}: {result.name}", ok=result.ok, detail=result.told)
         finally:
             runner.run(chain.close())
     ok, english, korean = verdict(results)

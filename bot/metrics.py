@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, get_args
 
 from prometheus_client import (
     CollectorRegistry,
@@ -25,14 +26,9 @@ from bot.store import Store, moment
 from bot.types import Job
 from knowledge.types import SourceStatus
 
-SEARCH_STAGES = ("total", "embed", "dense", "keyword", "rerank")
-STAGES = (
-    "queue",
-    *SEARCH_STAGES,
-    "model",
-    "answer",
-    "post",
-)  # "total" is the search, "answer" all but waiting and posting
+SearchStage = Literal["total", "embed", "dense", "keyword", "rerank"]
+Stage = Literal["queue", SearchStage, "model", "answer", "post"]  # "total": search, "answer": all but queue and post
+SEARCH_STAGES: tuple[SearchStage, ...] = get_args(SearchStage)
 BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 STATE_VALUES = {"ok": 1.0, "degraded": 0.5, "down": 0.0}
 
@@ -110,8 +106,8 @@ class Metrics:
             self._degraded.inc()
         self._models_skipped.inc(len(outcome.skipped))
 
-    def stage(self, stage: str, took_s: float) -> None:
-        """Counts the time of one of STAGES."""
+    def stage(self, stage: Stage, took_s: float) -> None:
+        """Counts the time of one stage of an answer."""
         self._stages.labels(stage).observe(took_s)
 
     def model_called(self, model: str, took_s: float, failure: ModelError | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 import structlog
 
-from bot.errors import ModelError, ModelNotInstalled, ModelPromptCut, ModelUnavailable
+from bot.errors import ModelError, ModelPromptCut, ModelUnavailable
 from bot.ports import ChatModel, Waiting
 from bot.types import ChatTurn
 from knowledge.types import ToolState, ToolStatus
@@ -185,11 +185,6 @@ class ModelRun:
             self.skipped.append(Skipped(model=model.name, error=error))
             return True
         return False
-
-
-def vanished(skipped: Sequence[Skipped]) -> list[str]:
-    """Names of the models that their server does not have any more."""
-    return [skip.model for skip in skipped if isinstance(skip.error, ModelNotInstalled)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

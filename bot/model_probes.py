@@ -39,6 +39,11 @@ class ProbeResult:
     detail: str
     held_back: bool = False
 
+    @property
+    def told(self) -> str:
+        """The detail, and of a wrong reply whether the checks kept sentences from the reader."""
+        return f"{self.detail} (the checks held sentences back)" if self.held_back and not self.ok else self.detail
+
 
 @dataclass(slots=True)
 class _Speed:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from knowledge.types import EvidenceKind
 
@@ -18,11 +17,10 @@ _MASK = re.compile(r"\[masked:[^\]\s]+\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
-    """`kind` is None when the evidence is to decide; `named_by` says who decided."""
+    """`kind` is None when the evidence is to decide."""
 
     question: str
     kind: EvidenceKind | None
-    named_by: Literal["prefix", "evidence"]
 
 
 def route(text: str) -> Routed:
@@ -31,8 +29,8 @@ def route(text: str) -> Routed:
     match = _PREFIX.match(rest)
     question = rest[match.end() :].strip() if match else ""
     if match and question:
-        return Routed(question=question, kind=_PREFIXES[match[1].lower()], named_by="prefix")
-    return Routed(question=rest, kind=None, named_by="evidence")
+        return Routed(question=question, kind=_PREFIXES[match[1].lower()])
+    return Routed(question=rest, kind=None)
 
 
 def search_text(masked: str) -> str:

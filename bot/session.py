@@ -14,8 +14,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-import structlog
-
 from bot.control import ControlClient, ControlServer, Operations, OwnerLeft, Report
 from bot.data_folder import DataFolder
 from bot.errors import ConfigError, DataFolderBusy
@@ -27,8 +25,6 @@ Build = Callable[[Settings], AbstractAsyncContextManager[Services]]
 TAKEOVER_TIMEOUT_S = 15.0  # how long a process may hold the lock without serving its socket
 POLL_S = 0.05
 RUN_COMMAND = "haechi run"
-
-log = structlog.get_logger(__name__)
 
 
 class Deferred:

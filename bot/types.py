@@ -84,15 +84,6 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What a model wrote, before the checks."""
-
-    text: str
-    cited: tuple[int, ...]
-    model: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What a reader gets. Exactly one of two: text with citations, or text of a refusal with `refusal` set."""
 

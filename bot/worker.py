@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Literal
 
 import structlog
 
@@ -36,6 +37,8 @@ RECORD_AGAIN_S = (1.0, 5.0, 30.0)
 LOOK_AGAIN_S = 5.0  # after the store failed
 LOOK_AT_LEAST_S = 30.0  # while something waits for its platform: the clock may be set meanwhile
 QUOTED_CHARS = 80  # of a question that could not be answered where it was asked
+
+Stage = Literal["queue", "post"]
 
 log = structlog.get_logger(__name__)
 
@@ -73,7 +76,7 @@ class Worker:
         self._clock = clock
         self._at_once = at_once
         self._first_wait_s = first_wait_s
-        self.on_stage: list[Callable[[str, float], None]] = []  # told how many seconds "queue" and "post" took
+        self.on_stage: list[Callable[[Stage, float], None]] = []  # told how many seconds each took
         self.on_alert: list[Callable[[str], None]] = []  # told what became of an alert
         self.receive: Receive | None = None  # where deliveries arrive; put here when that is built
         self._running: dict[Lane, int] = dict.fromkeys(at_once, 0)
@@ -241,7 +244,7 @@ class Worker:
         )
         await self._finish(item, outcome=f"error {error_id}", failed=True)
 
-    def _tell_stage(self, stage: str, took_s: float) -> None:
+    def _tell_stage(self, stage: Stage, took_s: float) -> None:
         for told in self.on_stage:
             told(stage, max(0.0, took_s))
 

@@ -31,7 +31,6 @@ _LINE_HINTS = (
 )  # fmt: skip
 _CODE_SIGN = re.compile(r"[(){}=;<>]|,\s*$|^\s*[\"'\[]")
 
-Cells = list[tuple[int, int]]
 MaskInline = Callable[[str, Counter[str]], str]
 
 

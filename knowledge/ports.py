@@ -13,11 +13,8 @@ import numpy.typing as npt
 from knowledge.types import (
     Caller,
     Chunk,
-    ChunkDraft,
     Discovery,
-    Document,
     EvidenceKind,
-    Extraction,
     FileLook,
     Scope,
     VectorSpace,
@@ -56,25 +53,6 @@ class RemoteSource(Source, Protocol):
 
     def discover_with(self, task: DiscoveryTask) -> Discovery:
         """As `discover`. Raises SourceMissing, SourceEmpty, ToolDown; one part that fails is named in `parts`."""
-
-
-class Extractor(Protocol):
-    """Turns the bytes of one format into blocks in reading order."""
-
-    name: str
-    media_types: frozenset[str]
-
-    def extract(self, content: bytes, *, name: str) -> Extraction:
-        """Blocks of `content`. Raises UnreadableFile with a reason and what to do; never returns garbage."""
-
-
-class Chunker(Protocol):
-    """Cuts one document into chunks."""
-
-    version: str  # part of a generation's fingerprint: raise it when the output changes
-
-    def chunk(self, document: Document, text: str) -> Sequence[ChunkDraft]:
-        """Drafts in reading order. `text` is the whole masked text for code; documents carry their blocks."""
 
 
 class Embedder(Protocol):

@@ -50,7 +50,6 @@ class Fault:
     title: str
     state: str
     count: int
-    first_at: datetime
     last_at: datetime
     earlier: int | None
     post_id: str | None
@@ -389,7 +388,6 @@ def _fault(row: sqlite3.Row) -> Fault:
         service=row["service"], fingerprint=row["fingerprint"], error_class=row["error_class"], title=row["title"],
         state=row["state"],
         count=row["count"],
-        first_at=moment(row["first_at"]),
         last_at=moment(row["last_at"]),
         earlier=row["earlier"],
         post_id=row["post_id"],

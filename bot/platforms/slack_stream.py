@@ -23,7 +23,6 @@ from bot.types import Reply, ThreadRef
 INTERVAL_S = 1.0
 EDITS_A_MINUTE = 40.0  # of at least 50 that Slack allows for chat.update; final texts need some too
 BURST = 12.0
-STREAM_CLOSED = "message_not_in_streaming_state"
 
 log = structlog.get_logger(__name__)
 

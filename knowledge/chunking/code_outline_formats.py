@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from knowledge.chunking.code_outline import Section
 from knowledge.chunking.code_outline_xml import xml_outline
@@ -290,11 +290,6 @@ def _json(lines: Sequence[str]) -> Section:
         open_sections.append((indent, section))
     _close_open(open_sections, 0, root.last_row)
     return root
-
-
-def suffixes() -> Iterator[str]:
-    """File suffixes that are read as configuration."""
-    yield from _READERS
 
 
 _READERS: dict[str, Callable[[Sequence[str]], Section | None]] = {

@@ -13,7 +13,7 @@ _VOWEL_CODES = (3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 18, 19, 20, 21, 22, 23, 2
 _VOWELS = {code: place for place, code in enumerate(_VOWEL_CODES)}
 _FINAL_PLACES = {code: code - 1 if code <= 17 else code - 2 for code in (*range(1, 18), *range(19, 30))}
 _OLD_A = 30  # the vowel ㆍ
-_FILL_INITIAL, _FILL_VOWEL, _FILL_FINAL = 1, 2, 1
+_FILL_INITIAL, _FILL_VOWEL = 1, 2
 
 # first code, first KS X 1001 row, places a row, last row
 _SYMBOLS = (0x3401, 0xA1, 96, 0xAC)

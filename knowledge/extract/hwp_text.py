@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from knowledge.extract.decoding import clean_text
 
-LINE_BREAK, TAB, PARAGRAPH_END = 10, 9, 13
+TAB = 9
 _EXTENDED = frozenset({1, 2, 3, 11, 12, 14, 15, 16, 17, 18, 21, 22, 23})
 _WIDE = _EXTENDED | frozenset({4, 5, 6, 7, 8, 9, 19, 20})  # take eight places
 _ONE_PLACE = {10: "\n", 24: "-", 30: " ", 31: " "}

@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import ModelNotInstalled, ModelPromptCut, ModelTimeout, ModelUnavailable
 from bot.llm.queue import ModelQueue
-from bot.model_chain import ModelChain, ModelPool, vanished
+from bot.model_chain import ModelChain, ModelPool
 from bot.types import ChatTurn
 from tests.fakes.chat_model import FakeChatModel, FakeReply
 
@@ -43,12 +43,6 @@ async def test_the_next_model_answers_when_the_first_one_cannot(error):
     assert await told(run) == "15일"
     assert run.name == "second"
     assert [skip.model for skip in run.skipped] == ["first"]
-
-
-async def test_a_model_that_vanished_is_named():
-    run = chain(failing(GONE, "qwen3:8b"), saying("15일")).run()
-    await told(run)
-    assert vanished(run.skipped) == ["qwen3:8b"]
 
 
 async def test_a_model_that_is_not_reached_is_tried_once_more_before_the_next_one():

@@ -71,6 +71,7 @@ async def test_a_model_without_markers_is_not_suitable_and_its_words_were_held_b
     first = results[0]
     assert (first.ok, first.held_back) == (False, True)
     assert "names no evidence" in first.detail
+    assert first.told.endswith("(the checks held sentences back)")
     assert not verdict(results)[0]
 
 

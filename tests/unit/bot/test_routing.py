@@ -27,7 +27,6 @@ from bot.routing import route, search_text
 def test_what_a_question_is_about(text, question, kind):
     routed = route(text)
     assert (routed.question, routed.kind) == (question, kind)
-    assert routed.named_by == ("evidence" if kind is None else "prefix")
 
 
 def test_a_mask_is_not_searched_for():

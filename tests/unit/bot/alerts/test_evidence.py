@@ -95,7 +95,7 @@ def rendered(world, found, language="en"):
     now = world.clock()
     fault = Fault(
         number=1, thread=ThreadRef(platform="fake", channel_id="c", root_id="r"), delivery_key="d", service="pay",
-        fingerprint="f", error_class="", title="", state="open", count=1, first_at=now, last_at=now, earlier=None,
+        fingerprint="f", error_class="", title="", state="open", count=1, last_at=now, earlier=None,
         post_id=None, reply=None,
     )  # fmt: skip
     return render(alert(world), Analysed(gathered=found), fault, language=language, link=lambda locator, chunk_id: None)
