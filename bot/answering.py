@@ -117,7 +117,9 @@ class Answering:
             failed = self._refusals.could_not_look(error, route=routed.kind or "both", language=language)
             return Outcome(answer=failed, evidence=None, question=routed.question, language=language)
         self.tools.note((*found.evidence.tools, *unsearched(found.statuses, language, now=self._clock())))
-        question = FoundQuestion(found=found, language=language, length=length, history=conversation.history())
+        question = FoundQuestion(
+            found=found, language=language, length=length, history=conversation.history(), kind=routed.kind
+        )
         chain = self._models.chat_model("code" if found.evidence.route == "code" else "docs")
         made, run = None, None
         if chain is None or question.has_nothing:

@@ -62,6 +62,7 @@ class FoundQuestion:
     language: Language
     length: AnswerLength = "normal"
     history: str = ""  # what was said before, one line a turn
+    kind: EvidenceKind | None = None  # of the evidence that was asked for; None: any
 
     @property
     def text(self) -> str:
@@ -74,6 +75,12 @@ class FoundQuestion:
     @property
     def statuses(self) -> tuple[SourceStatus, ...]:
         return self.found.statuses
+
+    @property
+    def asked(self) -> list[SourceStatus]:
+        """The sources that may answer: all, unless documents or code alone were asked for."""
+        fitting = {"docs": "documents", "code": "repository"}
+        return [one for one in self.statuses if self.kind is None or one.kind == fitting[self.kind]]
 
     @property
     def chunks(self) -> tuple[ScoredChunk, ...]:

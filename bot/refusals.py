@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from bot.excerpt import Analyze
@@ -59,16 +60,21 @@ class Refusals:
         return self.unsearched("tool_down", str(error), route=route, language=language, said=said)
 
     def nothing_found(self, question: FoundQuestion) -> Answer:
-        """No evidence, unless a tool was down or nothing has been indexed yet: then it could not be looked up."""
-        language, tools = question.language, ""
+        """No evidence, unless a tool was down or nothing has been indexed yet: then it could not be looked up. Where
+        only a source or a vector space could not be searched, that is named, and that the others held nothing is said.
+        """
+        language, statuses = question.language, question.asked
+        read = [status.title for status in statuses if status.last_sync is not None]
         if down := search_tools_down(question.evidence.tools):
             tools = self._tools.describe(down, language)
-        elif question.statuses and all(status.last_sync is None for status in question.statuses):
-            tools = f"{word('tool_index', language)} ({word('tool_index_building', language)})"
-        elif missing := [t for t in unsearched(question.statuses, language, now=self._clock()) if t.state == "down"]:
-            tools = self._tools.describe(missing, language)
-        if tools:
             return self.refuse(question, "tool_down", tools, tools=tools)
+        if statuses and not read:
+            tools = f"{word('tool_index', language)} ({word('tool_index_building', language)})"
+            return self.refuse(question, "tool_down", tools, tools=tools)
+        if missing := [tool for tool in unsearched(statuses, language, now=self._clock()) if tool.state == "down"]:
+            tools = self._tools.describe(missing, language)
+            said = word("nothing_elsewhere", language, searched=", ".join(read), tools=tools)
+            return replace(self.refuse(question, "tool_down", tools, tools=tools), text=said)
         return self.refuse(question, "no_evidence", question.evidence.verdict.reason)
 
     def refuse(

@@ -158,6 +158,12 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "read_at": {"ko": "{day} 확인한 판", "en": "as read on {day}"},
     "since": {"ko": "{tool}({detail}, {time} UTC부터)", "en": "{tool} ({detail}, since {time} UTC)"},
     "since_when": {"ko": "{time} UTC부터", "en": "since {time} UTC"},
+    "nothing_elsewhere": {
+        "ko": "찾아볼 수 있는 자료({searched})에서는 이 질문에 답할 근거를 찾지 못했습니다. 다만 다음은 찾아볼 수"
+        " 없었고, 그 안에 근거가 있을 수도 있습니다: {tools}. 잠시 뒤 다시 물어봐 주세요.",
+        "en": "I found nothing that answers this question in what could be searched ({searched}). This could not be"
+        " searched, and there may be an answer in it: {tools}. Please ask again in a while.",
+    },
     "tool_partly_down": {
         "ko": "일부 검색을 쓰지 못했습니다: {tools}",
         "en": "Part of the search was not available: {tools}",

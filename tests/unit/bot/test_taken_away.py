@@ -299,6 +299,8 @@ async def test_a_source_that_is_not_there_is_named_and_joins_when_it_appears(hou
         answering = build_answering(knowledge, house.folder, clock=house.clock)
         during = await asked(answering)
         code = await asked(answering, "Where is retry_declined for a declined card payment?")
+        english = await asked(answering, "Who won the world cup in 1998?")
+        of_code = await asked(answering, "code: who won the world cup?")
         hidden.rename(house.folder / "rules")
         knowledge.sync()
         after = await asked(answering)
@@ -308,9 +310,13 @@ async def test_a_source_that_is_not_there_is_named_and_joins_when_it_appears(hou
         hidden.rename(house.folder / "rules")
     assert during.refusal is not None
     assert during.refusal.reason == "tool_down"  # it could not look there
-    assert "자료 사규(" in during.text
+    assert "찾아볼 수 있는 자료(Shop)에서는 이 질문에 답할 근거를 찾지 못했습니다" in during.text
+    assert "찾아볼 수 없었고, 그 안에 근거가 있을 수도 있습니다: 자료 사규(" in during.text
     assert "03-02 09:00 UTC부터" in during.text
     assert any(line.startswith("사규:") for line in during.degraded)
+    assert "I found nothing that answers this question in what could be searched (Shop)." in english.text
+    assert "could not be searched, and there may be an answer in it: the source 사규 (" in english.text
+    assert of_code.refusal.reason == "no_evidence"  # documents were not asked for
     assert code.refusal is None  # the other source answers meanwhile
     assert any(line.startswith("사규:") for line in code.degraded)
     assert is_answered(after)
