@@ -123,6 +123,7 @@ def knowledge_config(settings: Settings) -> KnowledgeConfig:
         workers=settings.ingest.workers,
         settle_s=settings.ingest.settle_s,
         timezone=settings.schedule.timezone,
+        reranker=settings.reranker.config(),
         extraction_limits=ExtractionLimits(
             wall_s=settings.ingest.file_time_limit_s,
             memory_bytes=settings.ingest.file_memory_limit_mb * 1_000_000,

@@ -40,6 +40,7 @@ from bot.settings_mattermost import MattermostSettings
 from bot.settings_mcp import McpSettings
 from bot.settings_models import ModelSettings
 from bot.settings_operations import MetricsSettings, RetentionSettings
+from bot.settings_reranker import RerankerSettings
 from bot.settings_schedule import HookSettings, ScheduleSettings
 from bot.settings_secrets import read_secrets
 from bot.settings_sections import (
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
     public_url: str | None = None
     sources: tuple[SourceSettings, ...] = ()
     embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
+    reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     ingest: IngestSettings = Field(default_factory=IngestSettings)
     model: ModelSettings = Field(default_factory=ModelSettings)
     web: WebSettings = Field(default_factory=WebSettings)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.catalog import Catalog
+from knowledge.config import Adapters as Adapters
+from knowledge.config import KnowledgeConfig as KnowledgeConfig
 from knowledge.embed.registry import build_embedder
 from knowledge.error_memory import ErrorMemory
-from knowledge.errors import NotFound, StorageFull, ToolDown, UnknownSource
+from knowledge.errors import NotFound, StorageFull, ToolDown
 from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
 from knowledge.index.collections import collection_name
 from knowledge.index.keywords_fts import FtsKeywordIndex
@@ -28,7 +29,9 @@ from knowledge.page_images import PageImage as PageImage
 from knowledge.page_images import PageImages
 from knowledge.passages import CodeSource as CodeSource
 from knowledge.passages import passage_of
-from knowledge.ports import Embedder, Reranker, Source, VectorIndex
+from knowledge.ports import Embedder, Source, VectorIndex
+from knowledge.rerank.config import RerankerConfig as RerankerConfig
+from knowledge.rerank.registry import build_reranker as build_reranker
 from knowledge.retrieval.frames import find_frames as find_frames
 from knowledge.sources.git_history import LineChange as LineChange
 from knowledge.sources.registry import build_source as build_source
@@ -61,46 +64,6 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnowledgeConfig:
-    """Where the data lies, what is read, and which embedders each kind of evidence uses."""
-
-    data_dir: Path
-    sources: tuple[SourceConfig, ...]
-    embedders: Mapping[EvidenceKind, tuple[str, ...]]
-    ollama_url: str = "http://127.0.0.1:11434"
-    chroma_url: str | None = None
-    vector_cache: Path | None = None
-    workers: int = 2
-    settle_s: float = 0.0  # files that were written to less than so long ago are looked at twice
-    extraction_limits: ExtractionLimits = field(default_factory=ExtractionLimits)
-    timezone: str = "Asia/Seoul"  # in which a day begins, for what is in force today
-
-    def source(self, name: str) -> SourceConfig:
-        """The entry of that name. Raises UnknownSource, which names the known ones."""
-        for config in self.sources:
-            if config.name == name:
-                return config
-        known = ", ".join(config.name for config in self.sources) or "none"
-        raise UnknownSource(f'There is no source "{name}": the configuration has {known}')
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adapters:
-    """What may be put in place of the real adapters: by tests, benchmarks and later versions.
-
-    An embedder given here computes in this process; the built-in ones compute in worker processes.
-    """
-
-    embedder: Callable[[str], Embedder] | None = None
-    source: Callable[[SourceConfig], Source] | None = None
-    vectors: Callable[[], VectorIndex] | None = None
-    reranker: Reranker | None = None
-    calibrations: Calibrations | None = None
-    on_step: Callable[[str], None] = field(default=lambda step: None)
-    max_catalog_pages: int | None = None  # as if the disk were that small
-
-
 class Knowledge:
     """Synchronous and thread-safe. The caller holds the lock of the data folder."""
 
@@ -122,6 +85,7 @@ class Knowledge:
         self._after_crash = interrupted_jobs(catalog, now=clock())
         self._vectors = LazyVectorIndex(adapters.vectors or self._open_chroma, reconcile=self._reconcile)
         self._keywords = FtsKeywordIndex(catalog)
+        self._reranker = adapters.reranker or build_reranker(config.reranker)
         self.code = CodeLookup(catalog, lambda source: self._code_source(config.source(source)))
         self._pipeline: SearchPipeline | None = None
         self._calibrations: Calibrations | None = adapters.calibrations
@@ -290,9 +254,11 @@ class Knowledge:
         ]
 
     def check(self) -> list[ToolStatus]:
-        """Whether catalog, vector index and embedders answer; loads no model."""
+        """Whether catalog, vector index, embedders and reranker answer; loads no model."""
         names = dict.fromkeys(name for config in self._config.sources for name in self._embedders_of(config))
-        return check_tools(self._catalog, self._vectors, self._shelf, list(names), now=self._clock())
+        return check_tools(
+            self._catalog, self._vectors, self._shelf, list(names), reranker=self._reranker, now=self._clock()
+        )
 
     def calibrate(self, file: Path) -> list[CalibrationOutcome]:
         """What measuring the gate on a file of labelled questions gave; it holds from the next search on.
@@ -318,10 +284,14 @@ class Knowledge:
         self._search_pipeline()
         self._vectors.opened()
         warm_up()
+        if self._reranker is not None:
+            self._reranker.warm_up()
 
     def close(self) -> None:
         self._syncer.close()
         self._vectors.close()
+        if self._reranker is not None:
+            self._reranker.close()
         self._cache.close()
         self._catalog.close()
 
@@ -337,7 +307,8 @@ class Knowledge:
                     keywords=self._keywords,
                     vectors=self._vectors,
                     spaces=self._spaces,
-                    reranker=self._adapters.reranker,
+                    reranker=self._reranker,
+                    reranking=self._config.reranker,
                     calibrations=self._read_calibrations(),
                     clock=self._clock,
                     timezone=self._config.timezone,

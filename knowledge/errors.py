@@ -11,7 +11,7 @@
     |   +-- UnknownSource         no source of that name in the configuration or in the scope
     |   +-- NotFound              no such document, label or chunk in the scope
     |   |   +-- ContentChanged    it is there, but its content is not what was indexed
-    |   +-- ModelMissing          the embedding model is not installed; the message names it
+    |   +-- ModelMissing          an embedding or reranking model is not there, or no use; the message names it
     |   +-- BadInput              the embedder or another tool rejected this input
     |   +-- CatalogCorrupt        the catalog cannot be read
     |   +-- NewerData             the data folder was written by a newer version
@@ -75,7 +75,7 @@ class ContentChanged(NotFound):
 
 
 class ModelMissing(PermanentError):
-    """An embedding model is not installed; the message names it."""
+    """An embedding or reranking model is not installed, or cannot be loaded; the message names it."""
 
 
 class BadInput(PermanentError):

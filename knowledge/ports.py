@@ -79,7 +79,23 @@ class Reranker(Protocol):
     name: str
 
     def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
-        """One score a passage, higher is better. Empty input gives an empty result."""
+        """One finite score a passage, higher is better: the logarithm of the odds that it answers the question.
+
+        Empty input gives an empty result. A score depends on the question and its passage alone; what is too long is
+        cut at its end. Takes a bounded time. Raises ModelMissing, ToolDown.
+        """
+
+    def check(self) -> str:
+        """What it is, in a few words, and how long the last search took. Raises ModelMissing, ToolDown.
+
+        Loads nothing, and says so again as soon as what was missing is there.
+        """
+
+    def warm_up(self) -> None:
+        """Does what the first search would have to wait for. Raises what `check` raises."""
+
+    def close(self) -> None:
+        """Releases memory and connections; the next use takes them again."""
 
 
 class VectorIndex(Protocol):

@@ -11,7 +11,7 @@ from knowledge.catalog_generations import Generation
 from knowledge.errors import KnowledgeError
 from knowledge.index.spaces import EmbedderShelf
 from knowledge.ingest_parts import read_parts
-from knowledge.ports import VectorIndex
+from knowledge.ports import Reranker, VectorIndex
 from knowledge.types import Building, FailedItem, Scope, SourceConfig, SourceStatus, ToolStatus
 
 
@@ -65,9 +65,15 @@ def _building(catalog: Catalog, generation: Generation, *, of_documents: int) ->
 
 
 def check_tools(
-    catalog: Catalog, vectors: VectorIndex, shelf: EmbedderShelf, embedders: Sequence[str], *, now: datetime
+    catalog: Catalog,
+    vectors: VectorIndex,
+    shelf: EmbedderShelf,
+    embedders: Sequence[str],
+    *,
+    reranker: Reranker | None,
+    now: datetime,
 ) -> list[ToolStatus]:
-    """One line for the catalog, the vector index and each embedder."""
+    """One line for the catalog, the vector index, each embedder, and the reranker if there is one."""
 
     def probe(name: str, ask: Callable[[], str]) -> ToolStatus:
         try:
@@ -84,4 +90,6 @@ def check_tools(
         probe("chroma", lambda: f"{len(vectors.collections())} collections"),
     ]
     checks.extend(probe(f"dense:{name}", lambda name=name: shelf.check(name)) for name in embedders)  # type: ignore[misc]
+    if reranker is not None:
+        checks.append(probe("reranker", reranker.check))
     return checks

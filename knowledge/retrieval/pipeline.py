@@ -11,9 +11,10 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from knowledge.analysis import analyze
-from knowledge.errors import ModelMissing, ToolDown
 from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
+from knowledge.rerank.config import RerankerConfig
 from knowledge.rerank.features import completeness, most_telling_part, rank_by_features, rank_by_whole_sections
+from knowledge.rerank.model_order import ModelOrder
 from knowledge.retrieval.articles import locate_articles
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
@@ -38,7 +39,6 @@ FILES_WEIGHT = 1.0  # of the chunks of a file that the question mentions
 _CANDIDATES_PER_RANKING = 100
 _RANKED = 80  # candidates whose text is looked at
 _TRIES = 4  # of a search while the index goes on
-_RERANKED = 20  # candidates that a model looks at
 _ANSWERING = 2  # pieces of evidence whose time must be that of the question
 _SHORT_SECTION = 2  # parts that are shown together wherever the search found something
 _ROWS_CHOSEN = 6  # leading sections that are shown around the row that is asked for
@@ -82,12 +82,13 @@ class SearchPipeline:
         calibrations: Calibrations,
         clock: Callable[[], datetime],
         timezone: str = "Asia/Seoul",
+        reranking: RerankerConfig | None = None,
     ) -> None:
         """`timezone` says what day it is: a regulation comes into force at midnight where it holds."""
         self._catalog = catalog
         self._keywords = keywords
         self._spaces = spaces
-        self._reranker = reranker
+        self._by_model = ModelOrder(reranker, reranking or RerankerConfig(), clock)
         self._calibrations = calibrations
         self._clock = clock
         self._timezone = ZoneInfo(timezone)
@@ -147,9 +148,9 @@ class SearchPipeline:
         question, weights = self._weighed(question, kind, revisions)
         started = time.perf_counter()
         ranked = weigh_by_time(rank_by_features(question, candidates, weights), revisions)
-        ranked = self._reranked(question, ranked, recalled)
+        features = gate_features(question, ranked, weights)  # of the order that the gate was measured with
+        ranked = self._by_model.order(question, ranked, revisions, recalled)
         recalled.took_ms["rerank"] = (time.perf_counter() - started) * 1000
-        features = gate_features(question, ranked, weights)
         located = self._located(question, ranked, generations)
         ranked = one_per_group([*located, *ranked])
         leading = self._with_parts(question, ranked[:_MERGED], generations, weights)
@@ -258,21 +259,6 @@ class SearchPipeline:
         _note_scores(candidates, recalled)
         return list(candidates.values())
 
-    def _reranked(self, question: Question, ranked: list[Candidate], recalled: Recalled) -> list[Candidate]:
-        """The leading candidates in the order of the model, when there is one; the rest keep their places."""
-        if self._reranker is None or not ranked:
-            return ranked
-        leading = ranked[:_RERANKED]
-        try:
-            scores = self._reranker.score(question.text, [candidate.chunk.index_text for candidate in leading])
-        except (ModelMissing, ToolDown) as error:  # the order of the features is a good one, too
-            recalled.degraded.append(f"reranker could not be used: {error}")
-            return ranked
-        for candidate, score in zip(leading, scores, strict=True):
-            candidate.rerank = score
-        leading.sort(key=lambda candidate: -(candidate.rerank or 0.0))
-        return [*leading, *ranked[_RERANKED:]]
-
     def _located(
         self, question: Question, ranked: Sequence[Candidate], generations: Mapping[str, int]
     ) -> list[Candidate]:
@@ -359,10 +345,19 @@ def _combine(
         route=route,
         chunks=tuple(_merged(taking_part)[:top_k]),
         verdict=ordered[0].verdict if ordered else nothing,
-        tools=tuple({tool.name: tool for outcome in outcomes for tool in outcome.tools}.values()),
+        tools=_states(outcomes),
         degraded=tuple(dict.fromkeys(sentence for outcome in outcomes for sentence in outcome.degraded)),
         took_ms=took_ms,
     )
+
+
+def _states(outcomes: Sequence[_Outcome]) -> tuple[ToolStatus, ...]:
+    """The tools by name; one that was down for either kind is down."""
+    found: dict[str, ToolStatus] = {}
+    for tool in (tool for outcome in outcomes for tool in outcome.tools):
+        if tool.name not in found or found[tool.name].state == "ok":
+            found[tool.name] = tool
+    return tuple(found.values())
 
 
 def _taking_part(ordered: Sequence[_Outcome]) -> list[_Outcome]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from knowledge.embed.hashed import HashEmbedder
 from knowledge.errors import ToolDown
 from knowledge.types import Scope
 from tests.emulators.ollama import LanguageModel, OllamaEmulator, Script, unused_url
+from tests.fakes.reranker import WordReranker
 from tests.fakes.vector_index import MemoryVectorIndex
 from tests.unit.bot.company import build_answering, company_sources, write_company
 from tests.unit.bot.times import Clock
@@ -70,19 +72,6 @@ class SwitchedVectors(MemoryVectorIndex):
         super().upsert(collection, ids, vectors)
 
 
-class SwitchedReranker:
-    """Scores by the words shared, as long as its switch is on."""
-
-    name = "switched"
-
-    def __init__(self, switch: Switch) -> None:
-        self.switch = switch
-
-    def score(self, query, passages):
-        self.switch.check("The reranker")
-        return [float(len(set(query) & set(passage))) for passage in passages]
-
-
 @dataclass
 class House:
     """A company whose parts can be taken away one by one."""
@@ -106,7 +95,7 @@ class House:
         adapters = Adapters(
             embedder=lambda name: SwitchedEmbedder(self.embedder),
             vectors=lambda: index,
-            reranker=SwitchedReranker(self.reranker) if self.reranker is not None else None,
+            reranker=None if self.reranker is None else WordReranker(partial(self.reranker.check, "The reranker")),
         )
         with closing(Knowledge.open(config, clock=self.clock, adapters=adapters)) as knowledge:
             yield knowledge
