@@ -16,6 +16,7 @@ from knowledge.types import Evidence, ScoredChunk, SourceStatus, ToolStatus
 NO_TITLES: Mapping[str, str] = {}
 MODEL = "model:"  # before the names of models among the tools
 SEARCH_TOOLS = ("dense", "keyword", "catalog")
+RERANKER = "reranker"  # no tool of the search itself: without it the same is found, in another order
 _PENDING = re.compile(r"^vectors pending for (\d+) of (\d+) chunks of (.+)$")
 _EMBEDDER = re.compile(r"^embedder (\S+) could not be used, its results are missing: (.+)$", re.DOTALL)
 _RERANKER = re.compile(r"^(?:the )?reranker\b", re.IGNORECASE)
@@ -55,7 +56,11 @@ def search_notes(
 ) -> tuple[str, ...]:
     """What was missing from a search, one sentence each, tools that were down first."""
     down = search_tools_down(evidence.tools)
-    lines = degraded_lines(evidence.degraded, statuses, language, told=down)
+    unordered = [tool for tool in evidence.tools if tool.name == RERANKER and tool.state == "down"]
+    lines = degraded_lines(evidence.degraded, statuses, language, told=(*down, *unordered))
+    if unordered:
+        told = tools.describe(unordered, language)
+        lines.insert(0, f"{word('reranker_missing', language)} {told}")
     if down:
         lines.insert(0, word("tool_partly_down", language, tools=tools.describe(down, language)))
     return tuple(dict.fromkeys(lines))
@@ -74,6 +79,7 @@ def degraded_lines(
         for sentence in sentences
         if not ((pending := _PENDING.match(sentence)) and pending[3] in new)
         and not ((embedder := _EMBEDDER.match(sentence)) and f"dense:{embedder[1]}" in known)
+        and not (_RERANKER.match(sentence) and RERANKER in known)
     ]
     return lines + unfinished(statuses, language)
 
@@ -86,7 +92,7 @@ def degraded_line(sentence: str, language: Language, *, titles: Mapping[str, str
     if embedder := _EMBEDDER.match(sentence):
         name = tool_name(f"dense:{embedder[1]}", language)
         return word("embedder_missing", language, tool=name, reason=embedder[2].rstrip("."))
-    if language == "ko" and _RERANKER.match(sentence):
+    if _RERANKER.match(sentence):
         return word("reranker_missing", language)
     return sentence
 

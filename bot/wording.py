@@ -172,6 +172,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "tool_index_building": {"ko": "아직 만들어지지 않음", "en": "not built yet"},
     "tool_keyword": {"ko": "낱말 검색", "en": "search by words"},
     "tool_dense": {"ko": "의미 검색", "en": "search by meaning"},
+    "tool_reranker": {"ko": "순위 모델", "en": "the reranker"},
     "tool_source": {"ko": "자료", "en": "the source"},
     "tool_vectors": {"ko": "의미 검색", "en": "search by meaning"},
     "vectors_none": {"ko": "{sources}: 아직 들어간 것이 없음", "en": "{sources}: nothing has joined it yet"},

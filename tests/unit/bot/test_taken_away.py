@@ -218,21 +218,36 @@ async def test_search_by_meaning_absent_at_the_start_joins_by_itself(house, part
     assert not any("의미 검색" in line for line in after.degraded)
 
 
-async def test_the_reranker_taken_away_is_told_and_answers_go_on(house):
-    house.reranker = Switch()
+@pytest.mark.parametrize("at_start", [True, False])
+async def test_the_reranker_taken_away_is_told_with_since_when_and_answers_go_on(house, at_start):
+    house.reranker = Switch(on=not at_start)
     with house.opened() as knowledge:
         knowledge.sync()
         answering = build_answering(knowledge, house.folder, clock=house.clock)
-        before = await asked(answering)
+        before = None if at_start else await asked(answering)
         house.reranker.on = False
         during = await asked(answering)
+        house.clock.advance(3600)
+        later = await asked(answering)
+        nothing = await asked(answering, "화성 탐사선 발사 일정은?")
+        english = (await answering.answer(QUESTION, scope=EVERYTHING, language="en")).answer
+        states = [tool for tool in knowledge.check() if tool.name == "reranker"]
         house.reranker.on = True
         after = await asked(answering)
-    assert is_answered(before)
-    assert is_answered(during)
-    assert is_answered(after)
-    assert any("순위 모델을 쓸 수 없어" in line for line in during.degraded)
-    assert not any("순위 모델" in line for line in (*before.degraded, *after.degraded))
+    for answer in (during, later):
+        assert is_answered(answer)
+        (line,) = [line for line in answer.degraded if "순위 모델" in line]
+        assert "결과 순서가 평소보다 거칠 수 있습니다" in line
+        assert "03-02 09:00 UTC부터" in line  # an hour later too
+        assert "does not answer" in line
+    assert any("since 03-02 09:00 UTC" in line for line in english.degraded)
+    assert nothing.refusal is not None
+    assert nothing.refusal.reason == "no_evidence"  # it was looked up all the same
+    assert [state.state for state in states] == ["down"]
+    for answer in (before, after):
+        if answer is not None:
+            assert is_answered(answer)
+            assert not any("순위 모델" in line for line in answer.degraded)
 
 
 async def test_questions_are_answered_while_another_process_writes_the_catalog(house):
