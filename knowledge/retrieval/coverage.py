@@ -25,14 +25,18 @@ _NUMBER_WEIGHT = 0.5  # of "12년" or "10km": rules speak of ranges, not of the 
 _LABEL = re.compile(r"[조항호장]")
 _NUMBER = re.compile(r"\d")
 _STEM_KEEPS = 2  # first letters of a word that no stemming changes
+_TRANSLATED = 0.95  # of a word that is there in the other language
+_FIRST_SYLLABLE, _SYLLABLES, _VOWELS, _FINALS = 0xAC00, 11172, 21, 28  # of Hangul in Unicode
+_VOWEL_YEO, _VOWEL_I = 6, 20
 _SEPARATORS = ",·ㆍ・ᆞ_"
 
 
 @lru_cache(maxsize=1)
-def _background() -> tuple[Mapping[str, float], frozenset[str]]:
-    """Analysed term -> share of texts that hold it, and those terms that are of the office."""
+def _background() -> tuple[Mapping[str, float], frozenset[str], frozenset[str]]:
+    """Analysed term -> share of texts that hold it, those terms that are of the office, and those that are things."""
     shares: dict[str, float] = {}
     office: set[str] = set()
+    things: set[str] = set()
     text = files("knowledge.retrieval.lexicon").joinpath("background.tsv").read_text(encoding="utf-8")
     for line in text.splitlines():
         level, _, words = line.partition("\t")
@@ -42,13 +46,20 @@ def _background() -> tuple[Mapping[str, float], frozenset[str]]:
                     shares[term] = max(shares.get(term, 0.0), _LEVELS[level])
                     if level == "office":
                         office.add(term)
-    return shares, frozenset(office)
+                    if level == "known" and term == word and len(word) > 1 and not word.isascii():
+                        things.add(word)
+    return shares, frozenset(office), frozenset(things)
 
 
 def is_everyday(term: str) -> bool:
     """Whether any text, or any text about programming, may hold the term, and not those of a company above all."""
-    shares, office = _background()
+    shares, office, _ = _background()
     return term in shares and term not in office
+
+
+def is_everyday_thing(term: str) -> bool:
+    """Whether the term is a Korean word for a thing of everyday life, which no rule means unless it says so."""
+    return term in _background()[2]
 
 
 def term_weights(
@@ -59,7 +70,7 @@ def term_weights(
     10 is the weight of a word that neither knows, so that weights of large and of small corpora compare. A word that is
     common in general never weighs more than that, however seldom this corpus has it; `details` weigh half.
     """
-    background, _ = _background()
+    background, *_ = _background()
     longest = -math.log(_RARE * _PRIOR_CHUNKS / (total + _PRIOR_CHUNKS))
     weights: dict[str, float] = {}
     for term in terms:
@@ -121,8 +132,22 @@ def _look_for(term: str) -> str | re.Pattern[str] | None:
         return re.compile(rf"(?<![\d.]){re.escape(_written(term))}" + (r"(?!\d)" if term.isascii() else ""))
     if term.isascii():
         return None
-    stem = term[:-1] if term.endswith("다") else term
-    return stem if len(stem) > 1 else None
+    if not term.endswith("다"):
+        return term if len(term) > 1 else None
+    return _verb(term[:-1]) if len(term) > 2 else None
+
+
+def _verb(stem: str) -> str | re.Pattern[str]:
+    """A stem of a verb, which an open last syllable joins with its ending: 보내다 in "보낸다", 알리다 in "알린다"."""
+    code = ord(stem[-1]) - _FIRST_SYLLABLE
+    if not 0 <= code < _SYLLABLES or code % _FINALS:
+        return stem
+    first = ord(stem[-1])
+    forms = f"{chr(first)}-{chr(first + _FINALS - 1)}"
+    if code // _FINALS % _VOWELS == _VOWEL_I:  # 알리어 is written 알려
+        contracted = first - (_VOWEL_I - _VOWEL_YEO) * _FINALS
+        forms += f"{chr(contracted)}-{chr(contracted + _FINALS - 1)}"
+    return re.compile(f"{re.escape(stem[:-1])}[{forms}]")
 
 
 def _written(number: str) -> str:
@@ -144,7 +169,9 @@ class TermWeights(dict[str, float]):
 
 
 def worth(weights: Mapping[str, float], term: str, other: str, *, discount: float = 0.8) -> float:
-    """What another wording of a term counts where a text holds it."""
+    """What another wording of a term counts where a text holds it; a translation says the same."""
+    if term.isascii() is not other.isascii():
+        return weights[term] * max(discount, _TRANSLATED)
     own = weights[term]
     if isinstance(weights, TermWeights):
         own = (own + min(own, weights.others.get(other, own))) / 2

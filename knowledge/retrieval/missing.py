@@ -10,19 +10,29 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from knowledge.retrieval.asked import without_amendments
 from knowledge.retrieval.candidates import Candidate
-from knowledge.retrieval.coverage import Held, is_everyday, squeeze
+from knowledge.retrieval.coverage import Held, is_everyday, is_everyday_thing, squeeze
 from knowledge.retrieval.question import Question
+from knowledge.retrieval.subjects import holds, share_held
+from knowledge.retrieval.told import told_share
 
 _LOOKED_AT = 4  # pieces of evidence that an answer may rest on
 _TELLING_FROM = 4.0  # weight of a word, 0..10, from which it tells what a question is about
 _FULL_WEIGHT = 10.0
 _NAME_SHARE = 0.5  # of names: the house's own name stands in few of its rules
-_FOREIGN_SHARE = 0.4  # of words in another script than the evidence: what the lexicons do not know is not absent
-_KIND_SUFFIXES = "증금비료용처서류율률액분치사"
+_FOREIGN_SHARE = 0.4  # of Korean words where the evidence is English: what the lexicons do not know is not absent
 _HANGUL = re.compile(r"[가-힣]")
 _LATIN = re.compile(r"[A-Za-z]")
 _APPENDIX = re.compile(r"\[((?:별표|별지|별첨|서식)\s*(?:제?\d+)?)")
+_FULL_WEIGHT_OF_THINGS = 0.8  # of 1
+_NOT = re.compile(r"(?P<word>[가-힣]{2,})[이가]\s?(?:아닌|아니면|아니라면|아니고|아니어도)")
+# the year of a question, not of a fact about the one who asks ("2015년에 입사했는데")
+_YEAR = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d{2})(?:\s?년|\s?학년도|\b)(?!\s?(?:\d{1,2}월\s?)?(?:에|생|부터)?\s?(?:입사|입학|들어|출생|생|태어|근무|다니))"
+)
+_ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}\s?(?:년|\.|\s?학년도)|['‘’]\d{2}\.")
+_SPAN_OF_YEARS = re.compile(r"(?<!\d)((?:19|20)\d{2})\s?년?\s?[~∼-]\s?((?:19|20)\d{2})(?!\d)")
 # a grade by its letter: "D등급", "라등급", "S급"; in a table it stands as the bare letter in a cell
 _GRADE = re.compile(r"(?<![A-Za-z가-힣])([A-Z]|[가나다라마바사])\s?-?\s?(등급|급)(?!여|식|한|히)")
 
@@ -36,11 +46,12 @@ class Lack:
     heaviest: float = 0.0  # weight of the most telling one of `words`, 0..1
     apart: float = 0.0  # the same of `apart_words`
     focus: float = 1.0  # share of the subject's weight in that piece and what it is linked with, 0..1
+    told: float = 1.0  # how far the kind of thing that is asked for stands beside the subject, 0..1
 
     @property
     def features(self) -> dict[str, float]:
         """What the gate sees of it."""
-        return {"lacking": self.heaviest, "apart": self.apart, "focus": self.focus}
+        return {"lacking": self.heaviest, "apart": self.apart, "focus": self.focus, "told": self.told}
 
 
 def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Mapping[str, float]) -> Lack:
@@ -48,10 +59,10 @@ def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Map
     leading = ranked[:_LOOKED_AT]
     pieces = [_piece(candidate) for candidate in leading]
     if not pieces:
-        return Lack(heaviest=1.0, apart=1.0, focus=0.0)
+        return Lack(heaviest=1.0, apart=1.0, focus=0.0, told=0.0)
     weights = _subject_weights(question, pieces, term_weights)
     together = [_joined(leading, pieces, place) for place in range(len(pieces))]
-    best = max(together, key=lambda held: _share(held, question, weights))
+    best = max(together, key=lambda held: share_held(held, question, weights))
     absent = _missing(question, pieces, weights)
     apart = _missing(question, best, weights)
     total = sum(weights.values())
@@ -60,18 +71,19 @@ def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Map
         apart_words=_by_weight(apart),
         heaviest=max(absent.values(), default=0.0),
         apart=max(apart.values(), default=0.0),
-        focus=_share(best, question, weights) / total if total > 0.0 else 1.0,
+        focus=share_held(best, question, weights) / total if total > 0.0 else 1.0,
+        told=told_share(question, leading, term_weights),
     )
 
 
 def _subject_weights(question: Question, pieces: Sequence[Held], term_weights: Mapping[str, float]) -> dict[str, float]:
-    """Subject -> what it tells; names and words of a foreign script tell less when they are missing."""
+    """Subject -> what it tells; names, and Korean words among English evidence, tell less when they are missing."""
     is_korean = sum(bool(_HANGUL.search(piece.text)) for piece in pieces) * 2 > len(pieces)
     weights: dict[str, float] = {}
     for term in question.subjects:
         if term in term_weights and not is_everyday(term):
             share = _NAME_SHARE if term in question.names else 1.0
-            share *= _FOREIGN_SHARE if bool(_LATIN.match(term)) is is_korean else 1.0
+            share *= _FOREIGN_SHARE if not is_korean and not _LATIN.match(term) else 1.0
             weights[term] = term_weights[term] * share
     return weights
 
@@ -81,14 +93,57 @@ def _missing(question: Question, pieces: Sequence[Held], weights: Mapping[str, f
     missing = {
         question.subjects[term]: weight / _FULL_WEIGHT
         for term, weight in weights.items()
-        if weight >= _TELLING_FROM and not any(_holds(piece, question, term) for piece in pieces)
+        if weight >= _TELLING_FROM and not any(holds(piece, question, term) for piece in pieces)
     }
+    missing |= dict.fromkeys(_things(question, pieces), _FULL_WEIGHT_OF_THINGS)
+    missing |= dict.fromkeys((*_denied(question.text, pieces), *_other_years(question.text, pieces)), 1.0)
     for letter, unit in _GRADE.findall(question.text):
         written = squeeze(letter + unit)
         cell = re.compile(rf"(?:^|[|\n(,/·~\s]){re.escape(letter)}\s*(?:$|[|\n),/·~:\s])", re.M)
         if not any(written in piece.squeezed or cell.search(piece.text) for piece in pieces):
             missing[f"{letter}{unit}"] = 1.0
     return missing
+
+
+def _things(question: Question, pieces: Sequence[Held]) -> list[str]:
+    """Things of everyday life (고양이, 아파트) that no piece mentions: no rule about something else is about them."""
+    return [
+        written
+        for term, written in question.subjects.items()
+        if is_everyday_thing(term)
+        and term not in question.names
+        and term not in question.expansions
+        and not any(holds(piece, question, term) for piece in pieces)
+    ]
+
+
+def _denied(text: str, pieces: Sequence[Held]) -> list[str]:
+    """What the question says that it is not about ("공무가 아닌"), where no piece speaks of what is not."""
+    found = []
+    for match in _NOT.finditer(text):
+        word = match["word"]
+        said = re.compile(
+            rf"{word}(?:[이가은는]|에\s?해당하지)?\s?(?:아닌|아니|않)|{word}\s?(?:[의을를]\s?)?(?:이외|외의|외에|제외)|비{word}"
+        )
+        if not any(said.search(piece.text) for piece in pieces):
+            found.append(match.group().strip())
+    return found
+
+
+def _other_years(text: str, pieces: Sequence[Held]) -> list[str]:
+    """The years that the question is about, where the pieces speak of other years only."""
+    years = [match["year"] for match in _YEAR.finditer(text)]
+    texts = [without_amendments(piece.text) for piece in pieces]
+    if not any(_ANY_YEAR.search(found) for found in texts):
+        return []
+    return [f"{year}년" for year in years if not any(_says_year(found, year) for found in texts)]
+
+
+def _says_year(text: str, year: str) -> bool:
+    """Whether a text names a year, in full, in short ("'13.4.12"), or within a span ("2010~2014")."""
+    if year in text or re.search(rf"['‘’`]{year[2:]}(?!\d)", text):
+        return True
+    return any(int(span[1]) <= int(year) <= int(span[2]) for span in _SPAN_OF_YEARS.finditer(text))
 
 
 def _by_weight(missing: Mapping[str, float]) -> tuple[str, ...]:
@@ -120,17 +175,3 @@ def _refer(left: Candidate, right: Candidate) -> bool:
         if appendix.chunk.kind == "appendix" and label and squeeze(label[1]) in article.held.squeezed:
             return True
     return False
-
-
-def _share(pieces: Sequence[Held], question: Question, weights: Mapping[str, float]) -> float:
-    return sum(weight for term, weight in weights.items() if any(_holds(piece, question, term) for piece in pieces))
-
-
-def _holds(piece: Held, question: Question, term: str) -> bool:
-    if term in piece or any(other in piece for other in question.expansions.get(term, ())):
-        return True
-    whole = [others for word, others in question.expansions.items() if term in word and term != word]
-    if any(other in piece for others in whole for other in others):  # 기름 of 기름값, which the lexicon knows
-        return True
-    bare = term[:-1] if len(term) > 2 and term[-1] in _KIND_SUFFIXES else ""
-    return bool(bare) and bare in piece

@@ -21,6 +21,7 @@ from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_links import likely_first, note_callers, with_modifiers
 from knowledge.retrieval.coverage import TermWeights, term_weights
 from knowledge.retrieval.expand import merge_parts, one_per_group
+from knowledge.retrieval.foreign_words import ENGLISH_PROBE, temper_unknown, with_wordings_counted
 from knowledge.retrieval.fusion import fuse_rankings, interleave
 from knowledge.retrieval.gate import NOTHING_LACKS, gate_features, judge
 from knowledge.retrieval.links import with_linked_sections
@@ -200,9 +201,13 @@ class SearchPipeline:
             words = tuple(word for word in words if word not in said) or words
         others = question.added_terms if kind == "docs" else ()
         frequencies, total = self._keywords.document_frequencies(
-            dict.fromkeys((*words, *others)), generations=self._universe(kind)
+            dict.fromkeys((*words, *others, ENGLISH_PROBE)), generations=self._universe(kind)
         )
+        if kind == "docs":
+            frequencies = with_wordings_counted(question, frequencies)
         weights = term_weights(words, frequencies, total, details=question.details)
+        if kind == "docs":
+            weights = temper_unknown(question, weights, frequencies, total)
         if not others:
             return question, weights
         unused = {other for other in others if other.isascii() and not frequencies.get(other)}

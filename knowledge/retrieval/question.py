@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from knowledge.analysis import analyze, analyze_query, subjects
 from knowledge.retrieval.frames import Frame, find_files, find_frames
-from knowledge.retrieval.lexicon import load_reversed, translations
+from knowledge.retrieval.lexicon import load_reversed, phrases_in, plain_english, translations
 from knowledge.retrieval.manner import generality, names_setting
 from knowledge.types import EvidenceKind
 
@@ -32,18 +32,22 @@ _MIN_LEAD_CHARS = 15
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s")
 _TEST_WORDS = frozenset({"test", "spec", "mock", "fixtur", "테스트", "목"})
 
+_ENGLISH_SPAN = (
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|twenty|thirty|sixty|ninety)"
+    r"[ -](?:\w+ )?(?:hours?|days?|weeks?|months?|years?)\b|\bimmediately\b|\bwithout delay\b"
+)
 # What kind of thing the answer is, by the words that ask for it -> how such a thing looks in a text.
 _ASKS = tuple(
     (re.compile(asked), re.compile(looks))
     for asked, looks in (
         (
             r"얼마|금액|비용|요금|단가|한도|수당|\bhow much\b|\bcost\b|\bamount\b|\bfee\b",
-            r"\d[\d,.]*\s?(?:원|천원|만원|달러|유로|\$|%)|만\s?원|\d{1,3}(?:,\d{3})+",
+            r"\d[\d,.]*\s?(?:원|천원|만원|달러|유로|\$|%|won\b|KRW|USD|EUR)|만\s?원|\d{1,3}(?:,\d{3})+|(?:\$|₩|KRW|USD|EUR)\s?\d",
         ),
         (
             r"며칠|몇\s?일|언제까지|기한|일수|몇\s?달|몇\s?개월|몇\s?년|몇\s?주|기간|임기"
-            r"|\bhow long\b|\bdeadline\b|\bhow many (?:days|weeks|months)\b",
-            r"\d+\s?(?:일|개월|년|주|시간)|즉시|지체\s?없이",
+            r"|\bhow long\b|\bhow soon\b|\bby when\b|\bdeadline\b|\bhow many (?:\w+ )?(?:days|weeks|months|years)\b",
+            r"\d+\s?(?:일|개월|년|주|시간)|즉시|지체\s?없이|" + _ENGLISH_SPAN,
         ),
         (
             r"몇\s?(?:퍼센트|프로|%)|비율|이율|금리|이자율|\brate\b|\bpercent",
@@ -88,10 +92,13 @@ def understand(text: str, kind: EvidenceKind) -> Question:
     told = _without_report_words(text) if code else text
     terms = tuple(analyze_query(told))
     words = _with_known_compounds(_simple_words(terms, analyze(told)), terms, kind)
+    phrases = phrases_in(analyze(text)) if kind == "docs" and not _HANGUL.search(text) else {}
     lead = lead_of(text) if code else text
     leading = frozenset(analyze(lead)) if lead != text else None
     subject, names = subjects(text) if kind == "docs" else ({}, frozenset[str]())
-    expansions, added = _expand([word for word in words if leading is None or word in leading], text, kind)
+    expansions, added = _expand([word for word in words if leading is None or word in leading], text, kind, phrases)
+    if kind == "docs":
+        words = _without_plain_words(words, expansions)
     return Question(
         text=text,
         kind=kind,
@@ -152,12 +159,21 @@ def _with_known_compounds(words: Sequence[str], terms: Sequence[str], kind: Evid
     return (*kept, *known)
 
 
-def _expand(words: Sequence[str], text: str, kind: EvidenceKind) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+def _without_plain_words(words: tuple[str, ...], expansions: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The words without English ones that tell nothing, if others remain."""
+    plain = plain_english()
+    return tuple(word for word in words if word in expansions or word not in plain) or words
+
+
+def _expand(
+    words: Sequence[str], text: str, kind: EvidenceKind, phrases: Mapping[str, tuple[str, ...]]
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Terms and plain words that say the same as the question in the language of the texts."""
     if kind == "code":
         found = translations(words, "software_ko_en" if _HANGUL.search(text) else "software_en")
     else:
         found = translations(words, "workplace_ko" if _HANGUL.search(text) else "workplace_en_ko")
+        found |= {word: phrases[word] for word in words if word in phrases}
     plain = list(dict.fromkeys(word for others in found.values() for word in others))
     if kind == "docs" and _HANGUL.search(text):
         found = _with_english(words, found)

@@ -48,6 +48,43 @@ def load_reversed(name: LexiconName) -> Mapping[str, tuple[str, ...]]:
     return {key: tuple(words) for key, words in lexicon.items()}
 
 
+@lru_cache(maxsize=1)
+def load_phrases() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """English expressions as analysed tokens -> Korean words of texts: "leave of absence" is no holiday."""
+    phrases: dict[tuple[str, ...], tuple[str, ...]] = {}
+    text = files(__package__).joinpath("workplace_en_phrases.tsv").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            asked, _, written = line.partition("\t")
+            for expression in asked.split("|"):
+                phrases[tuple(analyze(expression))] = tuple(written.split())
+    return phrases
+
+
+@lru_cache(maxsize=1)
+def plain_english() -> frozenset[str]:
+    """Analysed English words that tell nothing of what a question is about."""
+    text = files(__package__).joinpath("plain_en.txt").read_text(encoding="utf-8")
+    return frozenset(analyze(" ".join(line for line in text.splitlines() if not line.startswith("#"))))
+
+
+def phrases_in(tokens: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Token -> Korean words of the expression that it belongs to, the longest expression first."""
+    phrases = load_phrases()
+    longest = max(map(len, phrases))
+    found: dict[str, tuple[str, ...]] = {}
+    start = 0
+    while start < len(tokens):
+        for end in range(min(len(tokens), start + longest), start, -1):
+            if (written := phrases.get(tuple(tokens[start:end]))) is not None:
+                for token in tokens[start:end]:
+                    found[token] = tuple(dict.fromkeys((*found.get(token, ()), *written)))
+                start = end - 1
+                break
+        start += 1
+    return found
+
+
 def translations(terms: Sequence[str], name: LexiconName) -> dict[str, tuple[str, ...]]:
     """Term -> words of texts, for those of `terms` (analysed) that the lexicon knows."""
     lexicon = load_lexicon(name)

@@ -72,8 +72,12 @@ def test_an_article_and_the_appendix_that_it_names_are_read_together() -> None:
     assert lack("수습인데 할머니가 돌아가시면 경조금이 얼마예요?", MOURNING, HALF).apart_words == ()
 
 
-def test_words_of_another_script_than_the_evidence_are_not_held_against_it() -> None:
-    assert lack("What is the retirement procedure?", MOURNING).heaviest < 0.75
+def test_an_english_word_lacks_where_no_korean_one_says_it() -> None:
+    assert lack("Is there condolence money for grandparents?", MOURNING).words == ()
+    assert lack("What is the retirement procedure?", MOURNING).words == ("retirement",)
+
+
+def test_korean_words_are_not_held_against_english_evidence() -> None:
     assert lack("재택근무는 일주일에 며칠까지 돼요?", PLANET).words == ()
 
 
