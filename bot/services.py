@@ -30,8 +30,8 @@ from bot.readiness import Readiness
 from bot.settings import Settings
 from bot.sources import Permalink, SourceLinks
 from bot.store import Store
-from knowledge.analysis import analyze, analyze_query
-from knowledge.api import CodeSource, ExtractionLimits, Knowledge, KnowledgeConfig, build_source
+from knowledge.analysis import analyze
+from knowledge.api import CodeSource, ExtractionLimits, Knowledge, KnowledgeConfig, build_source, query_terms
 from knowledge.embed.registry import DEFAULT_EMBEDDERS, build_embedder
 from knowledge.types import EvidenceKind, Progress, SourceConfig, SyncReport
 
@@ -153,7 +153,7 @@ def _compose(settings: Settings, store: Store, knowledge: Knowledge, persona: Pe
         link=links,
         page_image=links.page_image,
         analyze=analyze,
-        analyze_query=analyze_query,
+        analyze_query=query_terms,
         clock=utc_now,
         top_k=settings.search.top_k,
         contact=settings.answers.contact,

@@ -33,6 +33,7 @@ from knowledge.ports import Embedder, Source, VectorIndex
 from knowledge.rerank.config import RerankerConfig as RerankerConfig
 from knowledge.rerank.registry import build_reranker as build_reranker
 from knowledge.retrieval.frames import find_frames as find_frames
+from knowledge.retrieval.question import query_terms as query_terms
 from knowledge.sources.git_history import LineChange as LineChange
 from knowledge.sources.registry import build_source as build_source
 from knowledge.sources.registry import check_source as check_source

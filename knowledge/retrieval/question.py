@@ -120,6 +120,14 @@ def understand(text: str, kind: EvidenceKind) -> Question:
     )
 
 
+def query_terms(text: str) -> list[str]:
+    """The terms of a question, and behind those of an English one the Korean words of texts that say the same."""
+    terms = analyze_query(text)
+    if _HANGUL.search(text):
+        return terms
+    return list(dict.fromkeys((*terms, *understand(text, "docs").added_terms)))
+
+
 def _without_report_words(text: str) -> str:
     """The text without the words that mark it as a report or a change ("Fix ...", "[Bug]"), if others remain."""
     told = _REPORT_WORDS.sub(" ", text)
