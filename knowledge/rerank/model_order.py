@@ -22,6 +22,8 @@ from knowledge.retrieval.revisions import OTHER_TIME_PRIOR, Revisions
 from knowledge.types import Chunk, ToolStatus
 
 RERANKER = "reranker"
+_JUDGED = 3  # leading candidates on which the gate's verdict rests: they stay among what is shown
+_JUDGED_BEHIND = 4  # places that may come before them
 _TELLING_SPREAD = 2.0  # between best and worst, in logarithms of odds: a model that tells less apart says less
 
 
@@ -70,6 +72,7 @@ def rank_with_model(
 
     `said` holds what the model says of the first ones; the others stay behind those. `weight` is what the best is
     given, as a share of the best score; `prior`, 0..1, holds back what is no answer for other reasons than its words.
+    Whatever the model says, the first by features fall a few places at most: the verdict was passed on them.
     """
     leading, rest = ranked[: len(said)], ranked[len(said) :]
     if not leading:
@@ -80,4 +83,8 @@ def rank_with_model(
     for candidate, value in zip(leading, said, strict=True):
         candidate.rerank = value
         candidate.score += most * (value - worst) / spread * prior(candidate.chunk)
-    return [*sorted(leading, key=lambda candidate: -candidate.score), *rest]
+    ordered = sorted(leading, key=lambda candidate: -candidate.score)
+    floor = ordered[min(_JUDGED_BEHIND, len(ordered)) - 1].score
+    for candidate in leading[:_JUDGED]:
+        candidate.score = max(candidate.score, floor)
+    return [*sorted(ordered, key=lambda candidate: -candidate.score), *rest]
