@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from bot.admin_notices import NoticeStore
 from bot.alerts.alert import Alert, Deploy
 from bot.alerts.cases import CaseKeeper
 from bot.alerts.counts import Counts
+from bot.alerts.deploy_store import DeployStore
 from bot.alerts.desk import AlertDesk
 from bot.alerts.digests import Digests
 from bot.alerts.evidence import Library
@@ -148,7 +149,8 @@ def assemble_desk(
         audit=AuditLog(store, clock=clock), link=link, readable=readable,
     )  # fmt: skip
     return AlertDesk(
-        faults=faults, store=store, keeper=keeper, threads=threads, library=library, services=services,
+        faults=faults, deploys=DeployStore(store, clock=clock), store=store, keeper=keeper, threads=threads,
+        library=library, services=services,
         counts=Counts(faults=faults, store=store, language_of=keeper.language_of, clock=clock),
         channels=channels, model=model, link=link, readable=readable,
     )  # fmt: skip
@@ -156,7 +158,8 @@ def assemble_desk(
 
 def known_services(settings: Settings) -> KnownServices:
     """The `[services.NAME]` of the settings."""
-    return KnownServices([section.service(name) for name, section in settings.services.items()])
+    urls = {source.name: source.url for source in settings.sources if source.url is not None}
+    return KnownServices([replace(section.service(name), urls=urls) for name, section in settings.services.items()])
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -191,6 +194,7 @@ class _Intake:
         self._intake = intake
         self._placing = placing
         self._faults = faults
+        self._deploys = DeployStore(services.store, clock=services.readiness.clock)
 
     async def taken_before(self, identity: str) -> Taken | None:
         return await self._store.in_thread(self._intake.taken_before, identity)
@@ -202,7 +206,7 @@ class _Intake:
         return taken
 
     async def note_deploy(self, deploy: Deploy) -> None:
-        await self._store.in_thread(self._faults.note_deploy, deploy)
+        await self._store.in_thread(self._deploys.note, deploy)
 
     async def confirm(self, topic: str, address: str) -> None:
         """Lets admins know the address: the token in it can do nothing but confirm, and nobody can without it."""

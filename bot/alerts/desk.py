@@ -18,6 +18,8 @@ from bot.alerts.alert import Alert
 from bot.alerts.analysis import Analysed, analyse
 from bot.alerts.cases import CaseKeeper, case_of, without_cause
 from bot.alerts.counts import Counts
+from bot.alerts.deploy_store import DeployStore
+from bot.alerts.deploys import Deployments
 from bot.alerts.evidence import Library, gather
 from bot.alerts.learnt import Background, Ready
 from bot.alerts.reading import read_post
@@ -48,6 +50,7 @@ class AlertDesk:
         self,
         *,
         faults: FaultStore,
+        deploys: DeployStore,
         store: Store,
         keeper: CaseKeeper,
         counts: Counts,
@@ -60,6 +63,7 @@ class AlertDesk:
         readable: Callable[[Reply, ThreadRef], Reply],
     ) -> None:
         self._faults = faults
+        self._deploys = deploys
         self._store = store
         self._keeper = keeper
         self._counts = counts
@@ -117,7 +121,8 @@ class AlertDesk:
         language = policy.language or language_of(f"{alert.title} {alert.message}")
         service = self._services.find(alert.service, alert.labels)
         name = service.name if service else alert.service or ""
-        deploys = await self._store.in_thread(self._faults.deploys_of, name, alert.environment, alert.posted_at)
+        told = await self._store.in_thread(self._deploys.of_service, name, alert.posted_at)
+        deploys = Deployments.fitting(told, alert.environment, service)
         gathered = await asyncio.to_thread(
             gather, alert, service=service, channel=policy.scope, library=self._library, deploys=deploys
         )

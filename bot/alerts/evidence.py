@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.alerts.alert import Alert, Deploy, TraceFrame
+from bot.alerts.alert import Alert, TraceFrame
+from bot.alerts.deploys import Deployments
 from bot.alerts.services import Service
 from bot.content_words import bag_of, content_words, held_share
 from knowledge.api import LineChange
@@ -105,6 +106,7 @@ class Piece:
     frame: TraceFrame | None = None
     line: int | None = None  # of the frame, in the index, where it is certain
     alike: int = 1  # definitions of that name in the file, where the line could not choose between them
+    revision: str | None = None  # the deployed commit at which the frame was looked up; None: the indexed one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +127,7 @@ class Gathered:
     changes: tuple[Change, ...]
     past: tuple[Recalled, ...]
     scope: Scope
-    revision: str | None  # the deployed commit at which frames were looked up; None: the indexed one
+    revisions: tuple[str, ...]  # deployed commits at which frames were looked up; empty: the indexed ones had to do
     degraded: tuple[str, ...]
     since: datetime | None = None  # the deployment before, from which on changes were looked for
     wrong: tuple[str, ...] = ()  # causes that people have called wrong for this fault
@@ -144,26 +146,25 @@ def scope_of_service(service: Service | None, channel: Scope) -> tuple[Scope, Sc
 
 
 def gather(
-    alert: Alert, *, service: Service | None, channel: Scope, library: Library, deploys: Sequence[Deploy]
+    alert: Alert, *, service: Service | None, channel: Scope, library: Library, deploys: Deployments
 ) -> Gathered:
     """The evidence for a fault. A part that cannot be had now is named in `degraded`; nothing is raised for it."""
     from bot.alerts.frame_places import Mapped, map_frames
-    from bot.alerts.touched import changes_of
+    from bot.alerts.touched import changed_since, changes_of
 
     code_scope, docs_scope = scope_of_service(service, channel)
-    before = deploys[1] if len(deploys) > 1 else None
-    revision = alert.revision or (deploys[0].revision if deploys else None)
     degraded: list[str] = []
     mapped: Sequence[Mapped] = ()
     try:
-        mapped, revision = map_frames(alert, service, code_scope, library, revision)
+        mapped = map_frames(alert, service, code_scope, library, deploys)
     except KnowledgeError as error:
-        revision = None
         degraded.append(str(error))
     pieces = [
-        Piece(number=number, scored=one.scored, frame=one.frame, line=one.line, alike=one.alike)
+        Piece(
+            number=number, scored=one.scored, frame=one.frame, line=one.line, alike=one.alike, revision=one.revision
+        )
         for number, one in enumerate(mapped, start=1)
-    ]
+    ]  # fmt: skip
     found = (
         *_code_found(alert, service, code_scope, library, degraded),
         *_docs_found(alert, service, docs_scope, library, degraded),
@@ -171,21 +172,16 @@ def gather(
     for scored in found:
         if all(scored.chunk.id != piece.scored.chunk.id for piece in pieces):
             pieces.append(Piece(number=len(pieces) + 1, scored=scored))
+    framed = [one for one in pieces if one.frame]
+    revisions = list(dict.fromkeys(one.revision for one in framed))
     return Gathered(
         pieces=tuple(pieces),
-        changes=changes_of(
-            [one for one in pieces if one.frame],
-            code_scope,
-            library,
-            deployed=revision,
-            before=before,
-            degraded=degraded,
-        ),
+        changes=changes_of(framed, code_scope, library, deploys=deploys, degraded=degraded),
         past=_past(alert, channel, library),
         scope=_union(code_scope, docs_scope),
-        revision=revision,
+        revisions=tuple(one for one in revisions if one is not None) if None not in revisions else (),
         degraded=tuple(degraded),
-        since=before.deployed_at if before else None,
+        since=changed_since(framed or pieces, deploys),
         wrong=_wrong(alert, channel, library),
     )
 

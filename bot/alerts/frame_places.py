@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from bot.alerts.alert import Alert, TraceFrame
+from bot.alerts.deploys import Deployments
 from bot.alerts.evidence import Library, is_of_service
 from bot.alerts.services import Service
 from knowledge.errors import NotFound
@@ -40,13 +42,14 @@ class Mapped:
     scored: ScoredChunk
     line: int | None
     alike: int = 1  # definitions of that name in the file, where the line could not choose between them
+    revision: str | None = None  # the deployed commit at which it was looked up; None: the indexed one had to do
 
 
 def map_frames(
-    alert: Alert, service: Service | None, scope: Scope, library: Library, revision: str | None
-) -> tuple[list[Mapped], str | None]:
-    """The company's own frames as definitions with their callers, and the commit at which all of them were looked up;
-    None for the commit where the indexed one had to do for one of them. Raises KnowledgeError."""
+    alert: Alert, service: Service | None, scope: Scope, library: Library, deploys: Deployments
+) -> list[Mapped]:
+    """The company's own frames as definitions with their callers, each at the commit that was deployed of its
+    repository. Raises KnowledgeError."""
     own = [frame for frame in alert.frames if frame.in_app][:MAX_TRIED]
     by_name = library.code.files_named([_file_name(frame) for frame in own], scope=scope)
     mapped: list[Mapped] = []
@@ -55,43 +58,52 @@ def map_frames(
         best = max(files, key=lambda one: _shared_end(one[1], frame.file), default=None)
         if best is None:
             continue
-        found, at = _definition(frame, best, scope, library, revision)
+        revisions = [alert.revision, *(deploy.revision for deploy in deploys.of(*best)[:1])]
+        found = _definition(frame, best, scope, library, [one for one in revisions if one])
         if found is None or any(one.scored.chunk.id == found.scored.chunk.id for one in mapped):
             continue
-        revision, chunk = at, found.scored.chunk
+        chunk = found.scored.chunk
         is_told = len(mapped) < WITH_CALLERS and plain_name(chunk.locator.symbol).casefold() not in _COMMON_NAMES
         callers = library.callers(chunk.id, scope=scope, limit=CALLERS) if is_told else ()
         mapped.append(replace(found, scored=replace(found.scored, callers=callers)))
         if len(mapped) == MAX_FRAMES:
             break
-    return mapped, revision if mapped else None
+    return mapped
 
 
 def _definition(
-    frame: TraceFrame, place: tuple[str, str], scope: Scope, library: Library, revision: str | None
-) -> tuple[Mapped | None, str | None]:
-    """(the definition of a frame, the commit at which it was looked up)."""
+    frame: TraceFrame, place: tuple[str, str], scope: Scope, library: Library, revisions: Sequence[str]
+) -> Mapped | None:
+    """The definition of a frame at the first of the commits that the copy knows."""
     source, uri = place
     name = plain_name(frame.symbol)
-    found: tuple[Chunk, int] | None = None
-    if frame.line is not None:
-        try:
-            found = library.code.place_at(source, uri, frame.line, scope=scope, revision=revision)
-        except NotFound:  # the commit is not in the copy, or is a version's name: the indexed one has to do
-            found, revision = library.code.place_at(source, uri, frame.line, scope=scope), None
+    found, revision = _at_line(frame, place, scope, library, revisions)
     if found is not None and (not name or name in _names_of(found[0])):
-        return _mapped(frame, found[0], line=found[1]), revision
+        return replace(_mapped(frame, found[0], line=found[1]), revision=revision)
     chunks = library.code.chunks_of_file(source, uri, scope=scope)
     named = [chunk for chunk in chunks if name and plain_name(chunk.locator.symbol) == name]
     if named:  # the file has changed since: the function is known, the line is not
         alike = len({chunk.group for chunk in named})
-        return _mapped(frame, _nearest(named, frame.line), alike=alike), None
+        return _mapped(frame, _nearest(named, frame.line), alike=alike)
     if _shared_end(uri, frame.file) < 2:
-        return None, revision  # a file of that name with no such function is another one
+        return None  # a file of that name with no such function is another one
     if found is not None:
-        return _mapped(frame, found[0]), revision
+        return replace(_mapped(frame, found[0]), revision=revision)
     beside = [chunk for chunk in chunks if not chunk.locator.symbol] or chunks
-    return (_mapped(frame, _nearest(beside, frame.line)) if beside else None), None
+    return _mapped(frame, _nearest(beside, frame.line)) if beside else None
+
+
+def _at_line(
+    frame: TraceFrame, place: tuple[str, str], scope: Scope, library: Library, revisions: Sequence[str]
+) -> tuple[tuple[Chunk, int] | None, str | None]:
+    """(the definition at the line of a frame with that line in the index, the commit at which it was looked up)."""
+    if frame.line is None:
+        return None, revisions[0] if revisions else None
+    source, uri = place
+    for revision in revisions:
+        with suppress(NotFound):  # the commit is not in the copy, or is a version's name
+            return library.code.place_at(source, uri, frame.line, scope=scope, revision=revision), revision
+    return library.code.place_at(source, uri, frame.line, scope=scope), None
 
 
 def _mapped(frame: TraceFrame, chunk: Chunk, *, line: int | None = None, alike: int = 1) -> Mapped:

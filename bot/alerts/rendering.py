@@ -215,7 +215,9 @@ def _notices(alert: Alert, analysed: Analysed, language: Language) -> tuple[str,
     lines = []
     if any(piece.frame for piece in gathered.pieces):
         lines.append(
-            say("deployed", language, r=gathered.revision[:10]) if gathered.revision else say("indexed", language)
+            say("deployed", language, r=", ".join(revision[:10] for revision in gathered.revisions))
+            if gathered.revisions
+            else say("indexed", language)
         )
     elif any(frame.in_app for frame in alert.frames):
         lines.append(say("no_frames", language))

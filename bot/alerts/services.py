@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # Labels and fields that name a service, the plainest first.
 SERVICE_LABELS = (
@@ -42,6 +42,7 @@ class Service:
     runbooks: tuple[str, ...] = ()  # sources of documents, or uris of documents within them ("source/uri")
     aliases: tuple[str, ...] = ()
     environments: Mapping[str, str] | None = None
+    urls: Mapping[str, str] = field(default_factory=dict)  # source -> address of its repository
 
 
 class Services:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from bot.alerts.alert import Alert, Deploy
-from bot.alerts.deploys import running_and_before
+from bot.alerts.alert import Alert
 from bot.alerts.fingerprint import group_of
 from bot.alerts.learnt import Background, Ready, decode_background, encode_background, encode_case
 from bot.store import Store, moment, timestamp
@@ -265,35 +264,6 @@ class FaultStore:
             connection.execute(
                 "DELETE FROM alert_occurrences WHERE at < ?", (timestamp(self._clock() - KEEP_OCCURRENCES),)
             )
-
-    def note_deploy(self, deploy: Deploy) -> None:
-        with self._store.transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO deploys (service, environment, revision, repository, deployed_at)"
-                " VALUES (?, ?, ?, ?, ?)",
-                (
-                    deploy.service, deploy.environment or "", deploy.revision, deploy.repository or "",
-                    timestamp(deploy.deployed_at),
-                ),
-            )  # fmt: skip
-
-    def deploys_of(self, service: str, environment: str | None, until: datetime) -> list[Deploy]:
-        """The deployment that runs at a moment, and the one before it."""
-        rows = self._store.query(
-            "SELECT * FROM deploys WHERE service = ? AND deployed_at <= ? ORDER BY deployed_at DESC LIMIT 200",
-            (service, timestamp(until)),
-        )
-        deploys = [
-            Deploy(
-                service=row["service"],
-                environment=row["environment"] or None,
-                revision=row["revision"],
-                repository=row["repository"] or None,
-                deployed_at=moment(row["deployed_at"]),
-            )
-            for row in rows
-        ]
-        return running_and_before(deploys, environment)
 
     # --- inside ---------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from bot.alerts.cases import CaseKeeper
 from bot.alerts.correction import correction_in
+from bot.alerts.deploys import Deployments
 from bot.alerts.evidence import Change, Library, Piece
 from bot.alerts.follow_up import Wanted, asks_for
 from bot.alerts.learnt import Background
@@ -186,8 +187,8 @@ class AlertThreads:
     def _changes(self, pieces: list[Piece], background: Background, scope: Scope, language: Language) -> str:
         degraded: list[str] = []
         changes: tuple[Change, ...] = changes_of(
-            pieces, scope, self._library, deployed=None, before=None, degraded=degraded, since=background.since,
-        )  # fmt: skip
+            pieces, scope, self._library, deploys=Deployments(), degraded=degraded, since=background.since
+        )
         since = f"{background.since:%m-%d %H:%M} UTC" if background.since else ""
         if changes:
             title = say("changes_since", language, at=since) if since else say("changes", language)

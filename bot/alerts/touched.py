@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from bot.alerts.alert import Deploy
+from bot.alerts.deploys import Deployments
 from bot.alerts.evidence import Change, Library, Piece
 from knowledge.api import LineChange
 from knowledge.errors import KnowledgeError, NotFound
@@ -22,8 +23,7 @@ def changes_of(
     scope: Scope,
     library: Library,
     *,
-    deployed: str | None,
-    before: Deploy | None,
+    deploys: Deployments,
     degraded: list[str],
     since: datetime | None = None,
 ) -> tuple[Change, ...]:
@@ -33,10 +33,13 @@ def changes_of(
     looked up is named in `degraded`.
     """
     found: dict[str, Change] = {}
+    is_dated = since is not None
     for piece in pieces[:MAX_PLACES]:
         where = piece.scored.chunk.locator
         if where.start_line is None or where.end_line is None:
             continue
+        deployed, before = piece.revision, _before(where, deploys)
+        is_dated = is_dated or before is not None
         try:
             of_line = _of_line(piece, where, scope, library, deployed)
             later = {one.commit for one in _log(where, scope, library, before=deployed)} if deployed else set()
@@ -52,7 +55,18 @@ def changes_of(
                 )
                 found.setdefault(commit.commit, change)
     ordered = sorted(found.values(), key=lambda one: (one.is_line, one.commit.committed_at), reverse=True)
-    return tuple(ordered[: MAX_CHANGES if before is not None or since is not None else MAX_OLD_CHANGES])
+    return tuple(ordered[: MAX_CHANGES if is_dated else MAX_OLD_CHANGES])
+
+
+def changed_since(pieces: Sequence[Piece], deploys: Deployments) -> datetime | None:
+    """The deployment before from which on changes of the first pieces are told; of several repositories the latest."""
+    found = [_before(piece.scored.chunk.locator, deploys) for piece in pieces[:MAX_PLACES]]
+    return max((deploy.deployed_at for deploy in found if deploy is not None), default=None)
+
+
+def _before(where: Locator, deploys: Deployments) -> Deploy | None:
+    told = deploys.of(where.source, where.uri)
+    return told[1] if len(told) > 1 else None
 
 
 def _of_line(

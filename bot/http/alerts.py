@@ -141,7 +141,8 @@ def _deploys(
             return refusal(503, "The deployment could not be saved; send it again in a minute.", retry_after_s=AGAIN_S)
         log.info("deploys.taken", service=deploy.service, environment=deploy.environment, revision=deploy.revision)
         told = {"id": _digest(body), "service": deploy.service, "environment": deploy.environment}
-        return JSONResponse({**told, "revision": deploy.revision}, status_code=202)
+        told |= {"repository": deploy.repository, "revision": deploy.revision}
+        return JSONResponse(told, status_code=202)
 
     return deploys
 

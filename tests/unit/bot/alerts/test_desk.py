@@ -168,7 +168,7 @@ async def test_a_case_is_hidden_from_channels_that_may_not_see_the_code_that_its
              for text, kind in (("연차유급휴가", "docs"), ("retry_declined", "code"))]  # fmt: skip
     gathered = Gathered(
         pieces=tuple(Piece(number=number, scored=one) for number, one in enumerate(found, start=1)),
-        changes=(), past=(), scope=everything, revision=None, degraded=(),
+        changes=(), past=(), scope=everything, revisions=(), degraded=(),
     )  # fmt: skip
     analysed = Analysed(gathered=gathered, cause="x [1]", cited=(1,), fix=CHANGE, fixed=2)
     desk = build(world)

@@ -13,6 +13,7 @@ import pytest
 
 from bot.alerts.alert import Deploy
 from bot.alerts.analysis import MAX_CALLS, Analysed
+from bot.alerts.deploys import Deployments
 from bot.alerts.evidence import gather
 from bot.alerts.frame_places import plain_name
 from bot.alerts.rendering import render
@@ -74,18 +75,22 @@ def world(tmp_path):
         yield opened
 
 
-def deploys(world, *revisions: str) -> list[Deploy]:
+def deploys(world, *revisions: str, repository: str | None = None) -> list[Deploy]:
     times = ["2026-02-25T09:00:00+00:00", "2026-02-01T09:00:00+00:00"]
     return [
-        Deploy(service="pay", environment=None, revision=revision, repository=None, deployed_at=datetime.fromisoformat(at))
+        Deploy(
+            service="pay", environment=None, revision=revision, repository=repository,
+            deployed_at=datetime.fromisoformat(at),
+        )
         for revision, at in zip(revisions, times, strict=False)
     ]  # fmt: skip
 
 
 def gathered(world, *, one=None, service=None, scope=EVERYTHING, told=()):
     service = service or Service(name="pay", repositories=("shop",))
+    deploys = Deployments.fitting(told, None, service)
     return gather(
-        one or alert(world, line=world.line), service=service, channel=scope, library=world.knowledge, deploys=told
+        one or alert(world, line=world.line), service=service, channel=scope, library=world.knowledge, deploys=deploys
     )
 
 
@@ -106,7 +111,7 @@ def test_frames_are_found_at_the_deployed_commit_and_told_with_their_line_in_the
     first = found.pieces[0]
     assert first.scored.chunk.locator.symbol == "PaymentRetry.retry_declined"
     assert first.line == world.line + SHIFT
-    assert found.revision == world.deployed
+    assert found.revisions == (world.deployed,)
     text = rendered(world, found).markdown
     marked = [line for line in text.splitlines() if line.startswith(">")]
     assert marked == [f">{world.line + SHIFT:>5}          for attempt in range(max_attempts):"]
@@ -127,16 +132,36 @@ def test_what_changed_since_the_deployment_before_is_told_with_who_and_when(worl
 
 def test_a_deployment_that_is_a_versions_name_is_followed_by_its_time_and_said_not_to_be_known(world):
     found = gathered(world, told=deploys(world, "v2.1.0", "v2.0.9"))
-    assert found.revision is None
+    assert found.revisions == ()
     assert [one.commit.author for one in found.changes] == ["park", "lee"]
     assert "At the indexed commit" in rendered(world, found).notices[0]
 
 
+def test_the_commit_of_another_repository_is_not_looked_for_in_this_one(world):
+    service = Service(name="pay", repositories=("shop", "shop-web"))
+    of_web = deploys(world, world.newest, world.first, repository="acme/shop-web")
+    found = gathered(world, told=of_web, service=service)
+    assert (found.revisions, found.since) == ((), None)
+    own = deploys(world, world.deployed, world.first, repository="https://git.example.com/acme/shop.git")
+    found = gathered(world, told=[*of_web, *own], service=service)
+    assert found.revisions == (world.deployed,)
+    assert found.since == own[1].deployed_at
+
+
+def test_an_alert_that_names_its_own_commit_is_looked_up_there(world):
+    named = replace(alert(world, line=world.line + SHIFT), revision=world.newest)
+    assert gathered(world, told=deploys(world, world.deployed, world.first), one=named).revisions == (world.newest,)
+    named = replace(alert(world, line=world.line), revision="v2.1.0")  # a version's name, unknown to the copy
+    found = gathered(world, told=deploys(world, world.deployed, world.first), one=named)
+    assert found.revisions == (world.deployed,)
+
+
 def test_no_change_since_the_deployment_before_is_said(world):
-    found = gathered(world, told=deploys(world, world.newest, world.newest), one=alert(world, line=world.line + SHIFT))
-    text = rendered(world, found).markdown
+    git(world.folder / "shop", "commit", "-q", "--allow-empty", "-m", "release")
+    told = deploys(world, git(world.folder / "shop", "rev-parse", "HEAD"), world.newest)
+    found = gathered(world, told=told, one=alert(world, line=world.line + SHIFT))
     assert [one.is_line for one in found.changes] == [True]
-    found = gathered(world, told=deploys(world, world.newest, world.newest), one=alert(world, line=None))
+    found = gathered(world, told=told, one=alert(world, line=None))
     text = rendered(world, found).markdown
     assert "have not changed since the deployment before" in text
 

@@ -376,7 +376,8 @@ def test_a_deployment_is_noted_under_the_names_of_the_settings(bench):
     answer = bench.post(body, "/deploys")
     assert answer.status_code == 202
     assert answer.json() == {
-        "id": answer.json()["id"], "service": "pay", "environment": "production", "revision": "3f2a9c1"
+        "id": answer.json()["id"], "service": "pay", "environment": "production", "repository": "shop",
+        "revision": "3f2a9c1",
     }  # fmt: skip
     assert bench.deploys == [
         Deploy(
