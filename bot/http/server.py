@@ -35,6 +35,10 @@ from knowledge.types import Progress, Scope
 
 STATIC = Path(__file__).parent / "static"
 GRACE_S = 3  # for running requests when the server stops
+KEEP_ALIVE_S = (
+    75  # longer than clients and proxies keep idle connections (5 to 60 s): who closes first must be the client,
+)
+# or a request that it sends just then is lost
 
 log = structlog.get_logger(__name__)
 
@@ -95,7 +99,7 @@ async def serve(app: Starlette, *, host: str, port: int, ready: Callable[[int], 
     listener = _bind(host, port)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False,
-        timeout_graceful_shutdown=GRACE_S, http=PatientProtocol,
+        timeout_graceful_shutdown=GRACE_S, timeout_keep_alive=KEEP_ALIVE_S, http=PatientProtocol,
     )  # fmt: skip
     server = _Server(config, on_started=lambda: ready(listener.getsockname()[1]))
     running = asyncio.create_task(server.serve(sockets=[listener]))
