@@ -130,6 +130,7 @@ def _load_tokenizer(files: ModelFiles, window: int) -> Tokenizer:
     except Exception as error:  # nothing narrower: the library raises Exception itself for bad content
         raise _damaged(files.tokenizer.name, files, error) from error
     tokenizer.no_padding()  # exports may pad everything to the whole window
+    tokenizer.encode_special_tokens = True  # a text that spells "</s>" has no mark there
     tokenizer.enable_truncation(window, strategy="only_second")
     return tokenizer
 

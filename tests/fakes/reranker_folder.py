@@ -63,6 +63,7 @@ def tokenizer_of(texts: Iterable[str], *, family: Family = "bert") -> str:
     tokenizer.post_processor = TemplateProcessing(
         single=f"{start} $A {end}", pair=pair, special_tokens=[(start, 1), (end, 2)]
     )
+    tokenizer.add_special_tokens(special)
     tokenizer.enable_padding(pad_id=0, pad_token=pad, length=512)  # as some exports do
     return str(tokenizer.to_str())
 
