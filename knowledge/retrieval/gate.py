@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from knowledge.retrieval.calibration import Calibration
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.coverage import covered_weight, is_everyday
-from knowledge.retrieval.missing import Lack
+from knowledge.retrieval.missing import TOLD_FROM, Lack
 from knowledge.retrieval.question import Question
 from knowledge.types import Decision, Verdict
 
@@ -17,7 +17,7 @@ from knowledge.types import Decision, Verdict
 UNCALIBRATED_WEAK_FROM = 0.45
 UNCALIBRATED_OK_FROM = 0.80
 # From this weight on (0..1) a telling word that the best evidence lacks forbids "ok": the rest merely matches.
-LACKING_FROM = 0.75
+LACKING_FROM = 0.65
 _JUDGED = 3  # pieces of evidence that an answer usually rests on
 _KNOWN_WITHIN = 50  # candidates in which a word must occur to be known to the sources
 _BACKGROUND = slice(10, 50)  # ranks whose cosine tells what unrelated text reaches for this question
@@ -31,7 +31,7 @@ GATE_SIGNS: Mapping[str, int] = {
     "unknown": -1,
     "cosine": +1,
     "contrast": +1,
-    "answer": +1,
+    "told": +1,
     "setting": -1,
     "general": -1,
     "everyday": -1,
@@ -52,10 +52,10 @@ def gate_features(
     setting: whether the question names a language or tool as its setting, as questions about programming in general do.
     general: how much the question sounds like one for a search engine.
     everyday: share of the words that any text may hold.
-    answer: whether a piece has the kind of thing that is asked for, 1 when that is not clear.
     cosine: mean over the vector spaces of the best cosine; contrast: how far it stands above the ranks from ten on.
-    lacking, apart and focus come from `missing.find_lack` once the evidence is complete: the weight of the most telling
-    word that no piece holds, of the one that the best piece lacks, and the share of the subject that this piece holds.
+    lacking, apart, focus and told come from `missing.find_lack` once the evidence is complete: the weight of the most
+    telling word that no piece holds, of the one that the best piece lacks, the share of the subject that this piece
+    holds, and how far the kind of thing that is asked for stands beside the subject.
     agreement: share of the rankings that place the first piece among their first five.
     """
     if not ranked:
@@ -71,9 +71,6 @@ def gate_features(
         "setting": float(question.has_setting),
         "general": question.generality,
         "everyday": sum(map(is_everyday, term_weights)) / len(term_weights) if term_weights else 1.0,
-        "answer": max(candidate.features.get("answer", 0.0) for candidate in leading)
-        if question.answer_pattern
-        else 1.0,
     }
     return features | _cosines(ranked, leading)
 
@@ -138,8 +135,10 @@ def judge(
     barred = unknown_time or is_barred(features)
     if lack.words:
         held = f"nothing that was found mentions {', '.join(lack.words)}; {held}"
-    elif lack.apart_words and barred:
+    elif lack.apart >= LACKING_FROM:
         held = f"nothing that was found speaks of {', '.join(lack.apart_words)} together with the rest; {held}"
+    elif lack.told < TOLD_FROM:
+        held = f"nothing of the kind that is asked for stands where the evidence speaks of it; {held}"
     if calibration is None:
         decision = _band(share, UNCALIBRATED_WEAK_FROM, UNCALIBRATED_OK_FROM)
         if names_place:
@@ -156,8 +155,8 @@ def judge(
 
 
 def is_barred(features: Mapping[str, float]) -> bool:
-    """Whether a telling word of the question is lacking where the rest of it stands."""
-    return features.get("apart", 0.0) >= LACKING_FROM
+    """Whether what a question asks for, or a telling word of it, is lacking where the rest of it stands."""
+    return features.get("apart", 0.0) >= LACKING_FROM or features.get("told", 1.0) < TOLD_FROM
 
 
 def _band(value: float, weak_from: float, ok_from: float) -> Decision:

@@ -10,13 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from knowledge.retrieval.asked import without_amendments
+from knowledge.retrieval.asked import asked_of, without_amendments
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.coverage import Held, is_everyday, is_everyday_thing, squeeze
 from knowledge.retrieval.question import Question
 from knowledge.retrieval.subjects import holds, share_held
 from knowledge.retrieval.told import told_share
 
+# Below this share of the subject (0..1) the kind of thing that is asked for stands somewhere else in the evidence.
+TOLD_FROM = 0.5
 _LOOKED_AT = 4  # pieces of evidence that an answer may rest on
 _TELLING_FROM = 4.0  # weight of a word, 0..10, from which it tells what a question is about
 _FULL_WEIGHT = 10.0
@@ -27,6 +29,9 @@ _LATIN = re.compile(r"[A-Za-z]")
 _APPENDIX = re.compile(r"\[((?:별표|별지|별첨|서식)\s*(?:제?\d+)?)")
 _FULL_WEIGHT_OF_THINGS = 0.8  # of 1
 _NOT = re.compile(r"(?P<word>[가-힣]{2,})[이가]\s?(?:아닌|아니면|아니라면|아니고|아니어도)")
+_SECTION = re.compile(
+    r"제\s*(?P<article>\d{1,4})\s*조(?:\s*의\s*(?P<sub>\d{1,3})(?!\d))?|별\s*표\s*(?:제|#)?\s*(?P<table>\d{1,3})"
+)
 # the year of a question, not of a fact about the one who asks ("2015년에 입사했는데")
 _YEAR = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d{2})(?:\s?년|\s?학년도|\b)(?!\s?(?:\d{1,2}월\s?)?(?:에|생|부터)?\s?(?:입사|입학|들어|출생|생|태어|근무|다니))"
@@ -63,6 +68,10 @@ def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Map
     weights = _subject_weights(question, pieces, term_weights)
     together = [_joined(leading, pieces, place) for place in range(len(pieces))]
     best = max(together, key=lambda held: share_held(held, question, weights))
+    told = told_share(question, leading, term_weights)
+    asked = asked_of(question.text)
+    if asked is not None and told >= TOLD_FROM:  # "요금" need not be said where the amount stands
+        weights = {term: weight for term, weight in weights.items() if term not in asked.nouns}
     absent = _missing(question, pieces, weights)
     apart = _missing(question, best, weights)
     total = sum(weights.values())
@@ -72,7 +81,7 @@ def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Map
         heaviest=max(absent.values(), default=0.0),
         apart=max(apart.values(), default=0.0),
         focus=share_held(best, question, weights) / total if total > 0.0 else 1.0,
-        told=told_share(question, leading, term_weights),
+        told=told,
     )
 
 
@@ -96,7 +105,8 @@ def _missing(question: Question, pieces: Sequence[Held], weights: Mapping[str, f
         if weight >= _TELLING_FROM and not any(holds(piece, question, term) for piece in pieces)
     }
     missing |= dict.fromkeys(_things(question, pieces), _FULL_WEIGHT_OF_THINGS)
-    missing |= dict.fromkeys((*_denied(question.text, pieces), *_other_years(question.text, pieces)), 1.0)
+    missing |= dict.fromkeys((*_sections(question.text, pieces), *_denied(question.text, pieces)), 1.0)
+    missing |= dict.fromkeys(_other_years(question.text, pieces), 1.0)
     for letter, unit in _GRADE.findall(question.text):
         written = squeeze(letter + unit)
         cell = re.compile(rf"(?:^|[|\n(,/·~\s]){re.escape(letter)}\s*(?:$|[|\n),/·~:\s])", re.M)
@@ -115,6 +125,17 @@ def _things(question: Question, pieces: Sequence[Held]) -> list[str]:
         and term not in question.expansions
         and not any(holds(piece, question, term) for piece in pieces)
     ]
+
+
+def _sections(text: str, pieces: Sequence[Held]) -> list[str]:
+    """The articles and appendices that the question names by number and that no piece is, nor speaks of."""
+    found = []
+    for match in _SECTION.finditer(text):
+        sub = rf"의{match['sub']}" if match["sub"] else r"(?!의\d)"
+        said = rf"제{match['article']}조{sub}" if match["article"] else rf"별표(?:제|#)?{match['table']}(?!\d)"
+        if not any(re.search(said, piece.squeezed) for piece in pieces):
+            found.append(match.group().strip())
+    return found
 
 
 def _denied(text: str, pieces: Sequence[Held]) -> list[str]:
