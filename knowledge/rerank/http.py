@@ -112,7 +112,7 @@ class HttpReranker:
             most = self._most_chars
             question = embeddable(query[: most // _QUESTION_SHARE])
             reply = self._ask(question, [embeddable(passage[:most]) for passage in passages], ends_at_s)
-            if reply.status < 400:
+            if reply.status < 300:
                 return self._read(reply, len(passages))
             if not _says_too_long(reply) or most <= _SHORTEST_CHARS:
                 raise self._refused(reply)
@@ -129,7 +129,7 @@ class HttpReranker:
         for form in forms_of(self._url):
             reply = self._post(form, question, passages, ends_at_s)
             if reply.status not in _NOT_UNDERSTOOD or _says_too_long(reply):
-                if reply.status < 400:
+                if reply.status < 300:
                     self._form = form
                 return reply
             replies.append(reply)
@@ -194,6 +194,10 @@ class HttpReranker:
 
     def _refused(self, reply: _Reply) -> KnowledgeError:
         said = mask(reason_of(reply.text))[:_MOST_ERROR_CHARS]
+        if reply.status < 400:
+            return ToolDown(
+                f"{self._about()} redirects to another address (status {reply.status}): set reranker.url to that one"
+            )
         if reply.status in (401, 403):
             return ToolDown(
                 f"{self._about()} refuses the token (status {reply.status}): correct reranker.token_env or token_file"
