@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.compose_models import build_models
 from bot.doctor_index import check_index
 from bot.doctor_platforms import check_platforms
+from bot.doctor_reranker import check_reranker
 from bot.errors import ConfigError
 from bot.model_chain import ModelChain
 from bot.persona import find_persona, load_persona
@@ -35,6 +36,7 @@ def examine(config: Path | None) -> Iterator[Check]:
     yield Check(name="configuration", ok=True, detail=str(settings.config_file))
     yield from check_settings(settings)
     yield from _check_embedders(settings)
+    yield from check_reranker(settings)
     yield from _check_model(settings)
     yield from check_platforms(settings)
     yield from check_index(settings)

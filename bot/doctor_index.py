@@ -16,7 +16,7 @@ from bot.wording import ago
 from knowledge.errors import KnowledgeError
 
 OLD_BACKUP = timedelta(days=7)
-_OWN_CHECKS = ("dense:", "model:")  # doctor asks these itself, more thoroughly
+_OWN_CHECKS = ("dense:", "model:", "reranker")  # doctor asks these itself, more thoroughly
 
 
 def check_index(settings: Settings) -> Iterator[Check]:

@@ -35,8 +35,8 @@ class Part:
     """A reranker, and the ways to take it away and to bring it back."""
 
     reranker: Reranker
-    take_away: Callable[[], None]
-    bring_back: Callable[[], None]
+    take_away: Callable[[], object]
+    bring_back: Callable[[], object]
 
 
 @pytest.fixture(params=KINDS)
@@ -68,7 +68,6 @@ def build_part(kind: str, folder: Path, stack: ExitStack) -> Part:
 
     def take_away() -> None:
         servers[-1].__exit__()
-        made.close()  # the connections that the server left open are gone with it
 
     def bring_back() -> None:
         servers.append(stack.enter_context(RerankServer(style=kind, port=servers[0].port)))  # type: ignore[arg-type]

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
@@ -62,6 +64,7 @@ class RerankServer:
     before_answer: Callable[[], None] = lambda: None
     received: list[Received] = field(default_factory=list)
     port: int = 0
+    connections: set[socket.socket] = field(default_factory=set)
 
     def __enter__(self) -> RerankServer:
         server = self
@@ -80,6 +83,9 @@ class RerankServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        for connection in list(self.connections):  # those that are kept open would go on being served
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     @property
     def url(self) -> str:
@@ -141,6 +147,14 @@ class RerankServer:
 class _Handler(BaseHTTPRequestHandler):
     server_of_tests: RerankServer
     protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.server_of_tests.connections.add(self.connection)
+
+    def finish(self) -> None:
+        self.server_of_tests.connections.discard(self.connection)
+        super().finish()
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: tests read `received`."""

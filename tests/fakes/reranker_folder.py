@@ -1,7 +1,6 @@
-"""A small cross-encoder as a folder: it counts the words that question and passage share, through the real libraries.
+"""A small cross-encoder as a folder: it counts the words of the question that the passage holds, by the real libraries.
 
-The model gives, for every pair of equal tokens at different places, half a point, whichever of the two texts they stand
-in; padding counts nothing.
+The passage begins behind the first end mark, in either family; marks and padding count nothing.
 """
 
 from __future__ import annotations
@@ -82,13 +81,15 @@ def counting_model(*, family: Family = "bert", columns: Columns = 1, extra_input
     if extra_input is not None:
         graph.input(extra_input, INT64, ["batch", "tokens"])
     last, middle = (graph.constant(np.array([axis], dtype=np.int64)) for axis in (2, 1))
+    ends = graph.run("Cast", graph.run("Equal", ids, graph.constant(np.array(2, dtype=np.int64))), to=FLOAT)
+    seen = graph.run("CumSum", ends, graph.constant(np.array(1, dtype=np.int64)))
+    is_passage = graph.run("Greater", seen, graph.constant(np.array(0.5, dtype=np.float32)))
+    passage = graph.run("Mul", real, graph.run("Cast", is_passage, to=FLOAT))
+    question = graph.run("Sub", real, passage)
     equal = graph.run("Equal", graph.run("Unsqueeze", ids, last), graph.run("Unsqueeze", ids, middle))
-    both = graph.run("Mul", graph.run("Unsqueeze", real, last), graph.run("Unsqueeze", real, middle))
-    pairs = graph.run("Mul", graph.run("Cast", equal, to=FLOAT), both)
-    axes = graph.constant(np.array([1, 2], dtype=np.int64))
-    total = graph.run("ReduceSum", pairs, axes, keepdims=0)
-    own = graph.run("ReduceSum", real, graph.constant(np.array([1], dtype=np.int64)), keepdims=0)
-    shared = graph.run("Mul", graph.run("Sub", total, own), graph.constant(np.array(0.5, dtype=np.float32)))
+    held = graph.run("Mul", graph.run("Cast", equal, to=FLOAT), graph.run("Unsqueeze", passage, middle))
+    found = graph.run("Mul", graph.run("ReduceMax", held, axes=[2], keepdims=0), question)
+    shared = graph.run("ReduceSum", found, middle, keepdims=0)
     if columns == 0:
         graph.output("logits", FLOAT, ["batch"], shared)
         return graph.model()
