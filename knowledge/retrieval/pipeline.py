@@ -11,13 +11,14 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from knowledge.analysis import analyze
-from knowledge.ports import ChunkLookup, KeywordIndex, Reranker, VectorIndex
+from knowledge.ports import ChangeIndex, ChunkLookup, KeywordIndex, Reranker, VectorIndex
 from knowledge.rerank.config import RerankerConfig
 from knowledge.rerank.features import completeness, most_telling_part, rank_by_features, rank_by_whole_sections
 from knowledge.rerank.model_order import ModelOrder
-from knowledge.retrieval.articles import locate_articles
+from knowledge.retrieval.articles import asks_for_sections_alone, locate_articles
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.code_history import note_changes
 from knowledge.retrieval.code_links import likely_first, note_callers, with_modifiers
 from knowledge.retrieval.coverage import TermWeights, term_weights
 from knowledge.retrieval.expand import merge_parts, one_per_group
@@ -83,6 +84,7 @@ class SearchPipeline:
         calibrations: Calibrations,
         clock: Callable[[], datetime],
         timezone: str = "Asia/Seoul",
+        changes: ChangeIndex | None = None,
         reranking: RerankerConfig | None = None,
     ) -> None:
         """`timezone` says what day it is: a regulation comes into force at midnight where it holds."""
@@ -93,6 +95,7 @@ class SearchPipeline:
         self._calibrations = calibrations
         self._clock = clock
         self._timezone = ZoneInfo(timezone)
+        self._changes = changes
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="search")
         self._recall = Recall(keywords=keywords, vectors=vectors, spaces=spaces, executor=self._executor, clock=clock)
 
@@ -174,7 +177,8 @@ class SearchPipeline:
             verdict=judge(
                 features,
                 calibration,
-                names_place=bool(located) and kind == "code",
+                names_place=bool(located)
+                and (kind == "code" or asks_for_sections_alone(question, [one.chunk for one in located])),
                 lack=lack,
                 unknown_time=bool(unknown),
             ),
@@ -260,6 +264,7 @@ class SearchPipeline:
         found = [Candidate(chunk=visible[id_], rrf=fused[id_]) for id_ in wanted if id_ in visible]
         if question.kind == "code":
             found = likely_first(found, about_tests=question.about_tests)
+            note_changes(found, question, self._changes, sources=generations)
         candidates = {candidate.chunk.id: candidate for candidate in found}
         _note_scores(candidates, recalled)
         return list(candidates.values())
@@ -269,7 +274,7 @@ class SearchPipeline:
     ) -> list[Candidate]:
         """The chunks that the stack frames of the question point to, innermost first, or the articles that it names."""
         if question.kind == "docs":
-            chunks = locate_articles(question.text, ranked, self._catalog, generations)
+            chunks = locate_articles(question, ranked, self._catalog, generations)
         else:
             chunks = locate_frames(question.frames, self._catalog, generations) if question.frames else []
         known = {candidate.chunk.id: candidate for candidate in ranked}

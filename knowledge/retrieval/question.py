@@ -10,6 +10,7 @@ from knowledge.analysis import analyze, analyze_query, subjects
 from knowledge.retrieval.frames import Frame, find_files, find_frames
 from knowledge.retrieval.lexicon import load_reversed, phrases_in, plain_english, translations
 from knowledge.retrieval.manner import generality, names_setting
+from knowledge.retrieval.named_sections import without_english_sections
 from knowledge.types import EvidenceKind
 
 _HANGUL = re.compile(r"[가-힣]")
@@ -95,10 +96,12 @@ def understand(text: str, kind: EvidenceKind) -> Question:
     phrases = phrases_in(analyze(text)) if kind == "docs" and not _HANGUL.search(text) else {}
     lead = lead_of(text) if code else text
     leading = frozenset(analyze(lead)) if lead != text else None
-    subject, names = subjects(text) if kind == "docs" else ({}, frozenset[str]())
+    subject, names = subjects(without_english_sections(text)) if kind == "docs" else ({}, frozenset[str]())
     expansions, added = _expand([word for word in words if leading is None or word in leading], text, kind, phrases)
     if kind == "docs":
         words = _without_plain_words(words, expansions)
+        said = set(analyze(without_english_sections(text)))
+        words = tuple(word for word in words if word in said) or words
     return Question(
         text=text,
         kind=kind,
