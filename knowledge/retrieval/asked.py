@@ -22,6 +22,8 @@ _SHARE = (
     r"\d[\d.]*\s?(?:%|퍼센트|할(?![가-힣]{2})|배(?![가-힣]{2}))|분의\s?[\d일이삼사오]|(?<![\d.])\d\s?/\s?\d(?![\d/])"
     r"|절반|반액|\bpercent\b|\bhalf\b"
 )
+# a part of an amount, and not of those who vote
+_PORTION = rf"(?:{_SHARE})(?!\s?이상의?\s?(?:출석|찬성|동의|요구|서면))"
 _IN_WORDS = (
     r"전액|실비|무료|무상|면제|동액|동일한|지급하지|받지\s?아니|지원하지|부담하지|\bfree of charge\b|\bactual costs?\b"
 )
@@ -39,68 +41,56 @@ _DATE = (
 _CLOCK = (
     r"(?<!\d)\d{1,2}\s?:\s?\d{2}(?!\d)|(?<!\d)[1-9]\d?\s?시(?!간|[·ㆍ가-힣])|오전|오후|정오|자정|\b\d{1,2}\s?[ap]\.?m\b"
 )
-# name, words that ask for it, how it looks, whether a bare number in a cell of a table may be one; the first one counts
+# name, words that ask for it, how it looks; the first one counts
 _KINDS = (
-    ("phone", r"전화\s?번호|연락처|내선\s?번호|팩스\s?번호|\bphone number\b", r"\d{2,4}\s?[-)]\s?\d{3,4}", False),
-    ("mail", r"(?:이메일|메일)\s?주소|\be-?mail address\b", r"[\w.]+@[\w.]+", False),
+    ("phone", r"전화\s?번호|연락처|내선\s?번호|팩스\s?번호|\bphone number\b", r"\d{2,4}\s?[-)]\s?\d{3,4}"),
+    ("mail", r"(?:이메일|메일)\s?주소|\be-?mail address\b", r"[\w.]+@[\w.]+"),
     (
         "date",
         r"몇\s?월\s?(?:며칠|몇\s?일|에|달)|몇\s?월(?=\s|$|\?|이)|날짜|(?:매달|매월)\s?(?:며칠|몇\s?일)"
         r"|[가-힣][날일](?:이|은)?\s(?:매달\s|매월\s)?(?:며칠|몇\s?일)|\bwhat date\b",
         _DATE,
-        False,
     ),
     (
         "clock",
         r"몇\s?시(?!간)|(?:운영|이용|개관|근무|영업)\s?시간|\bwhat time\b|\bopening hours\b",
         rf"{_CLOCK}|{_NUMBER}\s?시간",
-        False,
     ),
     (
         "share",
         r"몇\s?(?:퍼센트|프로|%|할(?!\s?수)|배)|이율|금리|이자율|요율|가산율|지급률|\binterest rate\b|\bpercent",
         rf"{_SHARE}|전액",
-        True,
     ),
-    ("currency", rf"몇\s?(?:원|달러|만\s?원|유로|불){_END}", rf"{_PRICE}|실비", True),
+    ("currency", rf"몇\s?(?:원|달러|만\s?원|유로|불){_END}", rf"{_PRICE}|실비"),
     (
         "people",
         rf"몇\s?(?:명|인|사람|분){_END}|(?:인원|정원)(?:\s?수)?(?=\s|$|\?|은|이)"
         r"|\bhow many (?:people|members|employees|persons)\b",
         rf"{_NUMBER}\s?(?:여\s?)?(?:명|인(?=\s|$|[^가-힣]|이내|이상|이하|의|을|으로|과|까지|씩|에|당))|분의\s?\d|과반수|한\s?사람"
         rf"|\b{_ENGLISH} (?:people|members|employees|persons)",
-        True,
     ),
     (
         "often",
         rf"얼마나\s?자주|몇\s?(?:번|회|차례){_END}|횟수|\bhow often\b|\bhow many times\b",
         rf"{_NUMBER}\s?(?:회|번|차례|차(?![가-힣]))|매월|매년|매주|매일|매\s?학기|분기|반기|[연년월]\s?\d"
         r"|\bevery\b|\bonce\b|\btwice\b|\btimes\b|\b\w+ly\b",
-        True,
     ),
-    ("hours", r"몇\s?시간|\bhow many hours\b", rf"{_NUMBER}\s?(?:시간|분|h)|\bhours?\b|\d+/\d+", True),
-    ("credits", r"몇\s?학점|\bcredits\b", r"\d+\s?(?:학점|[~∼])|\d+/\d+", True),
-    ("age", r"몇\s?(?:살|세(?=\s|$|\?|[까부이면]))|나이|연령|\bage\b", r"\d+\s?(?:세(?!대)|살)|\bage \d", True),
+    ("hours", r"몇\s?시간|\bhow many hours\b", rf"{_NUMBER}\s?(?:시간|분|h)|\bhours?\b|\d+/\d+"),
+    ("credits", r"몇\s?학점|\bcredits\b", r"\d+\s?(?:학점|[~∼])|\d+/\d+"),
+    ("age", r"몇\s?(?:살|세(?=\s|$|\?|[까부이면]))|나이|연령|\bage\b", r"\d+\s?(?:세(?!대)|살)|\bage \d"),
     (
         "period",
         rf"며칠|몇\s?일|몇\s?(?:달|개월|년|주){_END}|언제까지|기한|일수|얼마\s?동안|얼마간|기간|임기"
         r"|\bhow long\b|\bdeadline\b|\bhow (?:soon|many (?:days|weeks|months|years))\b",
         rf"{_DAYS}|{_DATE}",
-        True,
     ),
     (
         "money",
         r"얼마(?!나|\s?동안|간)|얼마나\s?(?:나와|나오|줘|주|더|되|내|받|들|해|하)|금액|비용|요금|단가|수수료|가격|연봉"
         r"|\bhow much\b|\bcost\b|\bamount\b|\bfee\b|\bfare\b",
-        rf"{_PRICE}|{_SHARE}|{_IN_WORDS}",
-        True,
+        rf"{_PRICE}|{_PORTION}|{_IN_WORDS}",
     ),
-    (
-        "count",
-        r"몇\s?(?P<unit>[가-힣㎥%]{1,2})|대수|장수|개수|\bhow many\b",
-        rf"{_NUMBER}\s?[가-힣㎥]|\b{_WORDS}\b",
-        True,
-    ),
+    ("count", r"몇\s?(?P<unit>[가-힣㎥%]{1,2})|대수|장수|개수|\bhow many\b", rf"{_NUMBER}\s?[가-힣㎥]|\b{_WORDS}\b"),
 )
 # units that are asked for by name, and what else they are called; a number of anything else is no answer
 _UNITS = {
@@ -117,6 +107,22 @@ _NOUNS: Mapping[str, frozenset[str]] = {
     "count": frozenset({"대수", "개수", "장수"}),
     "money": frozenset({"요금", "비용", "금액", "가격", "액수", "단가", "cost", "amount"}),
 }
+# what the head of a table says where the numbers that stand alone in its cells are of a kind
+_MONEY_HEAD = (
+    r"[가-힣](?:금|비|료|액)(?=\s|$|[|()/·,])|수당|운임|단가|단위\s?:[^)\n]*(?:원|\$)|(?<![가-힣])원(?![가-힣])|[$€￦₩]|달러"
+    r"|\b(?:KRW|USD|won|fee|fare|amount|cost|allowance)\b"
+)
+_HEADED = {
+    "money": _MONEY_HEAD,
+    "currency": _MONEY_HEAD,
+    "share": r"율|률|%|퍼센트|\brate\b|percent",
+    "people": r"인원|정원|명|(?<![가-힣])인(?![가-힣])|people|members",
+    "period": r"일수|기간|휴가|연한|개월|연수|(?<![가-힣])[일년](?![가-힣])|days|weeks|months",
+    "hours": r"시간|시수|hours",
+    "credits": r"학점|credits",
+    "age": r"연령|나이|(?<![가-힣])세(?![가-힣])|\bage\b",
+    "often": r"횟수|회수|(?<![가-힣])회(?![가-힣])|times",
+}
 _CELL = re.compile(r"(?:^|\|)\s*\(?[1-9][\d,.]*\)?(?:\s*[/(~∼-][^|]{0,12})?\s*(?=\||$)")
 _AMENDED = re.compile(
     r"[<〈\[(]\s*(?:개정|신설|전문\s?개정|본조\s?신설|단서\s?조항\s?삽입|제정|전부\s?개정|시행|삭제)[^>〉\])|]{0,600}[>〉\])]"
@@ -131,7 +137,7 @@ class Asked:
 
     name: str
     looks: re.Pattern[str] = field(repr=False)
-    in_cells: bool  # whether a number that stands alone in a cell may be one
+    headed: re.Pattern[str] | None = field(repr=False)  # what the head of a table says where bare numbers are such
 
     @property
     def nouns(self) -> frozenset[str]:
@@ -143,18 +149,27 @@ class Asked:
         """Whether it stands in the very line that speaks of it: dates and times stand everywhere else as well."""
         return self.name in ("date", "clock", "phone")
 
-    def stands_in(self, line: str) -> bool:
-        """Whether a line, or a row of a table with "|" between its cells, holds such a thing."""
+    def stands_in(self, line: str, head: str = "") -> bool:
+        """Whether a line, or a row of a table with "|" between its cells, holds such a thing.
+
+        `head` is what stands over the table: a number alone in a cell is what that says.
+        """
         if _BLANK.search(line):
             return False
         if self.looks.search(line):
             return True
-        return self.in_cells and "|" in line and _CELL.search(line) is not None
+        return (
+            self.headed is not None
+            and "|" in line
+            and _CELL.search(line) is not None
+            and bool(self.headed.search(head))
+        )
 
 
 def _kinds() -> Iterator[tuple[re.Pattern[str], Asked]]:
-    for name, asks, looks, in_cells in _KINDS:
-        yield re.compile(asks, re.IGNORECASE), Asked(name=name, looks=re.compile(looks, re.I), in_cells=in_cells)
+    for name, asks, looks in _KINDS:
+        headed = re.compile(_HEADED[name], re.IGNORECASE) if name in _HEADED else None
+        yield re.compile(asks, re.I), Asked(name=name, looks=re.compile(looks, re.IGNORECASE), headed=headed)
 
 
 _BY_WORDS = tuple(_kinds())
@@ -172,7 +187,7 @@ def asked_of(text: str) -> Asked | None:
 @lru_cache(maxsize=len(_UNITS))
 def _counted_in(unit: str) -> Asked:
     looks = rf"{_NUMBER}\s?(?:{_UNITS[unit]})|분의\s?\d"
-    return Asked(name="count", looks=re.compile(looks, re.IGNORECASE), in_cells=True)
+    return Asked(name="count", looks=re.compile(looks, re.IGNORECASE), headed=re.compile(unit))
 
 
 def without_amendments(text: str) -> str:

@@ -21,7 +21,7 @@ from knowledge.analysis import ANALYZER_VERSION
 from knowledge.errors import PermanentError
 from knowledge.types import EvidenceKind
 
-RETRIEVAL_VERSION = "3"  # raise it when the features of the gate or the order of evidence change
+RETRIEVAL_VERSION = "4"  # raise it when the features of the gate or the order of evidence change
 _FORMAT = 1
 _STEPS = 1500
 _RATE = 0.3

@@ -32,6 +32,7 @@ GATE_SIGNS: Mapping[str, int] = {
     "cosine": +1,
     "contrast": +1,
     "told": +1,
+    "beside": +1,
     "setting": -1,
     "general": -1,
     "everyday": -1,
@@ -53,9 +54,9 @@ def gate_features(
     general: how much the question sounds like one for a search engine.
     everyday: share of the words that any text may hold.
     cosine: mean over the vector spaces of the best cosine; contrast: how far it stands above the ranks from ten on.
-    lacking, apart, focus and told come from `missing.find_lack` once the evidence is complete: the weight of the most
-    telling word that no piece holds, of the one that the best piece lacks, the share of the subject that this piece
-    holds, and how far the kind of thing that is asked for stands beside the subject.
+    lacking, apart, focus, told and beside come from `missing.find_lack` once the evidence is complete: the weight of
+    the most telling word that no piece holds, of the one that the best piece lacks, the share of the subject that this
+    piece holds, and how far the kind of thing that is asked for stands beside the subject (`told.Told`).
     agreement: share of the rankings that place the first piece among their first five.
     """
     if not ranked:

@@ -15,10 +15,10 @@ from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.coverage import Held, is_everyday, is_everyday_thing, squeeze
 from knowledge.retrieval.question import Question
 from knowledge.retrieval.subjects import holds, share_held
-from knowledge.retrieval.told import told_share
+from knowledge.retrieval.told import told_of
 
 # Below this share of the subject (0..1) the kind of thing that is asked for stands somewhere else in the evidence.
-TOLD_FROM = 0.5
+TOLD_FROM = 0.6
 _LOOKED_AT = 4  # pieces of evidence that an answer may rest on
 _TELLING_FROM = 4.0  # weight of a word, 0..10, from which it tells what a question is about
 _FULL_WEIGHT = 10.0
@@ -51,12 +51,19 @@ class Lack:
     heaviest: float = 0.0  # weight of the most telling one of `words`, 0..1
     apart: float = 0.0  # the same of `apart_words`
     focus: float = 1.0  # share of the subject's weight in that piece and what it is linked with, 0..1
-    told: float = 1.0  # how far the kind of thing that is asked for stands beside the subject, 0..1
+    told: float = 1.0  # how far the kind of thing that is asked for stands where the pieces speak most of the subject
+    beside: float = 1.0  # how much of the subject the best line holds that has such a thing, 0..1
 
     @property
     def features(self) -> dict[str, float]:
         """What the gate sees of it."""
-        return {"lacking": self.heaviest, "apart": self.apart, "focus": self.focus, "told": self.told}
+        return {
+            "lacking": self.heaviest,
+            "apart": self.apart,
+            "focus": self.focus,
+            "told": self.told,
+            "beside": self.beside,
+        }
 
 
 def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Mapping[str, float]) -> Lack:
@@ -64,13 +71,13 @@ def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Map
     leading = ranked[:_LOOKED_AT]
     pieces = [_piece(candidate) for candidate in leading]
     if not pieces:
-        return Lack(heaviest=1.0, apart=1.0, focus=0.0, told=0.0)
+        return Lack(heaviest=1.0, apart=1.0, focus=0.0, told=0.0, beside=0.0)
     weights = _subject_weights(question, pieces, term_weights)
     together = [_joined(leading, pieces, place) for place in range(len(pieces))]
     best = max(together, key=lambda held: share_held(held, question, weights))
-    told = told_share(question, leading, term_weights)
+    told = told_of(question, leading, term_weights)
     asked = asked_of(question.text)
-    if asked is not None and told >= TOLD_FROM:  # "요금" need not be said where the amount stands
+    if asked is not None and told.share >= TOLD_FROM:  # "요금" need not be said where the amount stands
         weights = {term: weight for term, weight in weights.items() if term not in asked.nouns}
     absent = _missing(question, pieces, weights)
     apart = _missing(question, best, weights)
@@ -81,7 +88,8 @@ def find_lack(question: Question, ranked: Sequence[Candidate], term_weights: Map
         heaviest=max(absent.values(), default=0.0),
         apart=max(apart.values(), default=0.0),
         focus=share_held(best, question, weights) / total if total > 0.0 else 1.0,
-        told=told,
+        told=told.share,
+        beside=told.beside,
     )
 
 
@@ -122,7 +130,6 @@ def _things(question: Question, pieces: Sequence[Held]) -> list[str]:
         for term, written in question.subjects.items()
         if is_everyday_thing(term)
         and term not in question.names
-        and term not in question.expansions
         and not any(holds(piece, question, term) for piece in pieces)
     ]
 
