@@ -16,6 +16,7 @@ from knowledge.embed.registry import build_embedder
 from knowledge.error_memory import ErrorMemory
 from knowledge.errors import NotFound, StorageFull, ToolDown
 from knowledge.extract.limits import ExtractionLimits as ExtractionLimits
+from knowledge.index.changes_fts import FtsChangeIndex
 from knowledge.index.collections import collection_name
 from knowledge.index.keywords_fts import FtsKeywordIndex
 from knowledge.index.lazy import LazyVectorIndex
@@ -313,6 +314,7 @@ class Knowledge:
                     calibrations=self._read_calibrations(),
                     clock=self._clock,
                     timezone=self._config.timezone,
+                    changes=FtsChangeIndex(self._catalog),
                 )
             return self._pipeline
 

@@ -20,6 +20,7 @@ from knowledge.errors import SourceEmpty, TransientError
 from knowledge.index.collections import collection_name
 from knowledge.index.reconcile import remove_unused_vectors
 from knowledge.index.spaces import EmbedderShelf
+from knowledge.ingest_changes import record_changes
 from knowledge.ingest_embed import Filled, VectorFiller
 from knowledge.ingest_generation import (
     finish_generation,
@@ -114,6 +115,7 @@ class SourceSync:
                 self._delete_gone(plan, outcome, moved=True)
                 sound = self._without_gaps(generations, known, discovery)
                 self._record_complete(sound, generations, plan, discovery, outcome)
+                record_changes(self._catalog, self._config.name, self._source, discovery, should_stop=self._should_stop)
             self._name_problems(discovery, outcome)
             self._remove_vectors(generations, outcome, at_least=1)
             self._embed(generations, outcome, early)

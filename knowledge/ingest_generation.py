@@ -16,6 +16,7 @@ from knowledge.catalog_generations import (
     take_over,
 )
 from knowledge.index.spaces import EmbedderShelf, matches
+from knowledge.ingest_changes import remove_changes
 from knowledge.ingest_prepare import content_fingerprint
 from knowledge.types import SourceConfig
 
@@ -97,6 +98,7 @@ def remove_source(catalog: Catalog, source: str, *, should_stop: Callable[[], bo
     with catalog.transaction() as connection:
         connection.execute("DELETE FROM skipped WHERE source = ?", (source,))
         connection.execute("DELETE FROM file_looks WHERE source = ?", (source,))
+        remove_changes(connection, source)
         connection.execute("DELETE FROM sources WHERE name = ?", (source,))
 
 

@@ -143,6 +143,13 @@ class KeywordIndex(Protocol):
         """How many chunks hold each term, and how many chunks there are; of everything that is shown by default."""
 
 
+class ChangeIndex(Protocol):
+    """The messages of the commits that led to what is indexed."""
+
+    def changed_files(self, terms: Sequence[str], *, sources: Iterable[str]) -> Mapping[tuple[str, str], float]:
+        """(source, uri) -> how much commits with these analysed terms speak for a file, above 0, 1 for the best one."""
+
+
 class ChunkLookup(Protocol):
     """What search needs of the catalog: only chunks of the given source -> generation pairs are ever visible."""
 

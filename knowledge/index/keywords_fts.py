@@ -116,12 +116,12 @@ def _candidates(
             break
         affordable.append(term)
     if affordable:
-        return _ranked(connection, " OR ".join(map(_quoted, affordable)), ranges, wanted, rows=RAREST_BUDGET)
+        return _ranked(connection, " OR ".join(map(quoted, affordable)), ranges, wanted, rows=RAREST_BUDGET)
     # Every term is common: chunks that hold the rarest of them together come first, and a cut list of any otherwise.
     found: dict[int, None] = {}
     for terms in (rarest_first[:3], rarest_first[:1]):
         if len(found) < wanted // 4:
-            match = " AND ".join(map(_quoted, terms))
+            match = " AND ".join(map(quoted, terms))
             found.update(dict.fromkeys(_ranked(connection, match, ranges, wanted, rows=MATCH_BUDGET)))
     return list(found)
 
@@ -169,5 +169,5 @@ def _ids(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, st
     return {row[0]: row[1] for row in rows}
 
 
-def _quoted(term: str) -> str:
+def quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'

@@ -52,9 +52,10 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _PLAIN_DATA = re.compile(r"(?:Dto|DTO|Request|Response|Exception|Error|Props|Payload)$")
 _DECLARATIONS = frozenset({"interface", "type", "protocol", "annotation", "enum", "prototype", "delegate"})
 _CHRONICLE = re.compile(
-    r"(?:^|[/_\-. ])(?:changelog|changes|history|news|releases?|release[-_ ]?notes|upgrad(?:e|ing)|migration[-_ ]?guide"
-    r"|whats[-_]?new|audits?|authors|contributors|code[-_]of[-_]conduct|licen[cs]e|issue[-_]template|bug[-_]report"
-    r"|pull[-_]request[-_]template|feature[-_]request)(?:[-_.]?[\w.]*)?\.(?:md|rst|txt|adoc|markdown|yml|yaml)$"
+    r"(?:^|/)(?:change-?log|changes|history|news|authors|contributors|copying|licen[cs]e|release[-_]notes)$"
+    r"|(?:^|[/_\-. ])(?:change-?log|changes|history|news|releases?|release[-_ ]?notes|upgrad(?:e|ing)"
+    r"|migration[-_ ]?guide|whats[-_]?new|audits?|authors|contributors|code[-_]of[-_]conduct|licen[cs]e"
+    r"|issue[-_]template|bug[-_]report|pull[-_]request[-_]template|feature[-_]request)(?:[-_.]?[\w.]*)?\.(?:md|rst|txt|adoc|markdown|yml|yaml)$"
     r"|(?:^|/)(?:issue_template|audits?|changelogs?|news)/|-report-github\.md$",
     re.IGNORECASE,
 )

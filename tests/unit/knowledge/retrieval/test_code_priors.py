@@ -50,6 +50,8 @@ def test_a_part_of_a_name_makes_no_test(path: str) -> None:
     ("path", "behind"),
     [
         ("CHANGELOG.md", "README.md"),
+        ("ChangeLog", "README.md"),
+        ("lib/NEWS", "lib/README"),
         ("docs/release-notes-2.md", "docs/install.md"),
         ("audits/2017-03.md", "docs/install.md"),
         ("README.md", "src/shop.py"),
