@@ -72,7 +72,7 @@ _KINDS = (
     (
         "often",
         rf"얼마나\s?자주|몇\s?(?:번|회|차례){_END}|횟수|\bhow often\b|\bhow many times\b",
-        rf"{_NUMBER}\s?(?:회|번|차례|차(?![가-힣]))|매월|매년|매주|매일|매\s?학기|분기|반기|[연년월]\s?\d"
+        rf"{_NUMBER}\s?(?:회|번|차례|차(?![가-힣]))|매월|매년|매주|매일|매\s?학기|분기|반기|마다|[연년월]\s?\d"
         r"|\bevery\b|\bonce\b|\btwice\b|\btimes\b|\b\w+ly\b",
     ),
     ("hours", r"몇\s?시간|\bhow many hours\b", rf"{_NUMBER}\s?(?:시간|분|h)|\bhours?\b|\d+/\d+"),
@@ -80,9 +80,9 @@ _KINDS = (
     ("age", r"몇\s?(?:살|세(?=\s|$|\?|[까부이면]))|나이|연령|\bage\b", r"\d+\s?(?:세(?!대)|살)|\bage \d"),
     (
         "period",
-        rf"며칠|몇\s?일|몇\s?(?:달|개월|년|주){_END}|언제까지|기한|일수|얼마\s?동안|얼마간|기간|임기"
+        rf"며칠|몇\s?일|몇\s?(?:달|개월|년|주){_END}|언제까지|기한|일수|얼마\s?동안|얼마간|얼마나\s?(?:걸|오래)|기간|임기"
         r"|\bhow long\b|\bdeadline\b|\bhow (?:soon|many (?:days|weeks|months|years))\b",
-        rf"{_DAYS}|{_DATE}",
+        rf"{_DAYS}|{_DATE}|\d\s?분(?![의기류야])",
     ),
     (
         "money",
@@ -90,14 +90,16 @@ _KINDS = (
         r"|\bhow much\b|\bcost\b|\bamount\b|\bfee\b|\bfare\b",
         rf"{_PRICE}|{_PORTION}|{_IN_WORDS}",
     ),
-    ("count", r"몇\s?(?P<unit>[가-힣㎥%]{1,2})|대수|장수|개수|\bhow many\b", rf"{_NUMBER}\s?[가-힣㎥]|\b{_WORDS}\b"),
+    ("count", r"몇\s?(?P<unit>[가-힣㎥]{1,4})|대수|장수|개수|\bhow many\b", rf"{_NUMBER}\s?[가-힣㎥]|\b{_WORDS}\b"),
 )
 # units that are asked for by name, and what else they are called; a number of anything else is no answer
 _UNITS = {
-    "장": "장|매", "매": "장|매", "개": "개(?!월)", "대": "대", "권": "권", "점": "점", "건": "건", "톤": "톤|t\\b",
+    "장": "장|매", "매": "장|매", "개": "개(?!월)", "대": "대", "권": "권", "점": "점|포인트", "건": "건",
+    "톤": "톤|t\\b",
     "과목": "과목|교과목", "가지": "가지|종", "킬로": "킬로|km|㎞|kg", "평": "평", "호": "호", "쪽": "쪽|면|페이지",
     "등급": "등급|급", "급": "급|등급", "단계": "단계", "조": "조", "마리": "마리", "병": "병", "층": "층",
 }  # fmt: skip
+_ENDING = re.compile(r"(?<=.)(?:이[에예나야지죠]?|가|을|를|은|는|예|인|까|씩|나|야|죠|로|정|이상|이하).*$")
 # nouns that say no more than the kind: where such a thing stands they need not be said
 _NOUNS: Mapping[str, frozenset[str]] = {
     "phone": frozenset({"전화", "번호", "전화번호", "연락처"}),
@@ -179,15 +181,23 @@ def asked_of(text: str) -> Asked | None:
     """The kind of thing that a question asks for; None where its words do not say."""
     for asks, asked in _BY_WORDS:
         if match := asks.search(text):
-            unit = next((unit for unit in _UNITS if (match.groupdict().get("unit") or "").startswith(unit)), None)
-            return _counted_in(unit) if unit else asked
+            counted = match.groupdict().get("unit")
+            return _counted_in(_unit_of(counted)) if counted else asked
     return None
 
 
-@lru_cache(maxsize=len(_UNITS))
+def _unit_of(written: str) -> str:
+    """The unit in "과목까지" or "칼로리예요": one that is known, else what stands in front of an ending."""
+    known = next((unit for unit in _UNITS if written.startswith(unit)), None)
+    return known or _ENDING.sub("", written) or written
+
+
+@lru_cache(maxsize=256)
 def _counted_in(unit: str) -> Asked:
-    looks = rf"{_NUMBER}\s?(?:{_UNITS[unit]})|분의\s?\d"
-    return Asked(name="count", looks=re.compile(looks, re.IGNORECASE), headed=re.compile(unit))
+    looks = rf"{_NUMBER}\s?(?:{_UNITS.get(unit, re.escape(unit))})|분의\s?\d"
+    return Asked(
+        name="count", looks=re.compile(looks, re.IGNORECASE), headed=re.compile(_UNITS.get(unit, re.escape(unit)))
+    )
 
 
 def without_amendments(text: str) -> str:
