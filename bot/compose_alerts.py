@@ -146,7 +146,7 @@ def assemble_desk(
     keeper = CaseKeeper(faults=faults, verdicts=verdicts, store=store, library=library, channels=channels)
     threads = AlertThreads(
         faults=faults, verdicts=verdicts, keeper=keeper, store=store, library=library,
-        audit=AuditLog(store, clock=clock), link=link, readable=readable,
+        audit=AuditLog(store, clock=clock), channels=channels, link=link, readable=readable,
     )  # fmt: skip
     return AlertDesk(
         faults=faults, deploys=DeployStore(store, clock=clock), store=store, keeper=keeper, threads=threads,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot.compose_slack import token_now
 from bot.errors import ConfigError
+from bot.logging_setup import hide
 from bot.ports import PlatformState
 from bot.settings_chat import CatchUpSettings
 from bot.settings_mattermost import MattermostSettings
@@ -33,6 +34,13 @@ def build_mattermost(
     if token is None:
         raise ConfigError("mattermost.token_env or mattermost.token_file is missing.")
     button_key = settings.secret("button_key")
+    hide(settings.command_tokens)  # each by itself, too
+
+    def command_tokens_now() -> tuple[str, ...]:
+        tokens = settings.command_tokens_now
+        hide(tokens)
+        return tokens
+
     options = MattermostOptions(
         url=settings.url.rstrip("/"),
         token=token.get_secret_value(),
@@ -40,6 +48,7 @@ def build_mattermost(
         ca_file=settings.ca_file,
         request_timeout_s=settings.request_timeout_s,
         command_tokens=settings.command_tokens,
+        command_tokens_now=command_tokens_now,
         command=settings.command,
         callback_url=settings.callback_url.rstrip("/") if settings.callback_url else None,
         button_key=button_key.get_secret_value() if button_key else None,

@@ -110,6 +110,9 @@ class ChatPlatform(Protocol):
     def permalink(self, thread: ThreadRef, post_id: str) -> str | None:
         """An address that opens the post."""
 
+    async def is_shared(self, channel_id: str) -> bool:
+        """Whether people of other organisations read the channel too. Raises PlatformError."""
+
     async def check(self) -> ToolStatus:
         """Whether the platform can be used now."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SecretStr, model_validator
 
 from bot.settings_check import Problem, require_distinct, require_url
 from bot.settings_sections import Section
@@ -37,9 +37,12 @@ class MattermostSettings(Section):
     @property
     def command_tokens(self) -> tuple[str, ...]:
         """One for every team that has the command; they stand in one secret, with commas between them."""
-        secret = self.secret("command_token")
-        tokens = secret.get_secret_value().split(",") if secret is not None else ()
-        return tuple(token.strip() for token in tokens if token.strip())
+        return _apart(self.secret("command_token"))
+
+    @property
+    def command_tokens_now(self) -> tuple[str, ...]:
+        """Those that the file of the secret holds by now; see Section.secret_now."""
+        return _apart(self.secret_now("command_token"))
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -65,3 +68,8 @@ class MattermostSettings(Section):
                 " commands and buttons",
             )
         return self
+
+
+def _apart(secret: SecretStr | None) -> tuple[str, ...]:
+    tokens = secret.get_secret_value().split(",") if secret is not None else ()
+    return tuple(token.strip() for token in tokens if token.strip())

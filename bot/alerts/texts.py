@@ -97,6 +97,12 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "Remembered as the cause of {what}: {cause}\nThe analysis above is out of the memory and will not be used"
         " again.",
     },
+    "corrected_too_often": {
+        "ko": "이 오류의 원인은 더 고쳐 적을 수 없습니다(한 사람이 {each}번, 모두 합해 {most}번까지)."
+        " 마지막으로 기억한 원인이 그대로 남아 있고, 관리자는 `/haechi cases`로 지울 수 있습니다.",
+        "en": "The cause of this fault cannot be corrected any more (at most {each} times by one person, {most} by"
+        " all). What was remembered last stays; an admin can remove it with `/haechi cases`.",
+    },
     "code": {"ko": "이 알림의 코드", "en": "The code of this alert"},
     "no_changes": {
         "ko": "이 알림의 함수들에 대해 확인할 수 있는 변경 기록이 없습니다.",

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import structlog
+
 from bot.alerts.cases import CaseKeeper
 from bot.alerts.correction import correction_in
 from bot.alerts.deploys import Deployments
@@ -16,8 +18,10 @@ from bot.alerts.rendering import caller_lines, case_lines, change_lines, code_sp
 from bot.alerts.store import Fault, FaultStore
 from bot.alerts.texts import say
 from bot.alerts.touched import changes_of
-from bot.alerts.verdicts import VerdictStore
+from bot.alerts.verdicts import MAX_CORRECTIONS, MAX_CORRECTIONS_EACH, VerdictStore
 from bot.audit import AuditLog
+from bot.channels import Channels
+from bot.errors import PlatformError
 from bot.persona import language_of
 from bot.ports import ChatPlatform
 from bot.sources import Link, cite
@@ -28,6 +32,8 @@ from knowledge.types import Caller, Scope, ScoredChunk
 MAX_SHOWN = 3  # definitions of the code
 SHOWN_LINES = 40  # of each
 CALLERS = 8
+
+log = structlog.get_logger(__name__)
 
 
 class AlertThreads:
@@ -42,6 +48,7 @@ class AlertThreads:
         store: Store,
         library: Library,
         audit: AuditLog,
+        channels: Channels,
         link: Link,
         readable: Callable[[Reply, ThreadRef], Reply],
     ) -> None:
@@ -51,6 +58,7 @@ class AlertThreads:
         self._store = store
         self._library = library
         self._audit = audit
+        self._channels = channels
         self._link = link
         self._readable = readable
         self.platforms: Mapping[str, ChatPlatform] = {}  # put here when they are built
@@ -63,7 +71,8 @@ class AlertThreads:
         return correction_in(message.text) is not None and bool(self._faults.in_thread(message.thread))
 
     async def voted(self, given: FeedbackGiven) -> None:
-        """A vote "wrong" on an analysis takes its case out; other votes, and taking one back, change no case."""
+        """A vote "wrong" on an analysis takes its case out; other votes, and taking one back, change no case, and no
+        vote does in a channel that other organisations read, unless an admin has listed it."""
         if given.vote != "wrong" or given.taken_back:
             return
         fault = await self._store.in_thread(
@@ -75,9 +84,13 @@ class AlertThreads:
         )
         if fault is None:
             return
+        if await self._is_foreign(fault.thread):
+            log.warning("alert.vote_not_counted", channel=fault.thread.channel_id, fault=fault.number)
+            return
         actor = _actor(given.platform, given.author.id)
         key = f"{given.platform}:{fault.number}:wrong:{given.author.id}"
-        if await self._store.in_thread(self._verdicts.save, fault, "wrong", author_id=actor, key=key):
+        saved = await self._store.in_thread(self._verdicts.save, fault, "wrong", author_id=actor, key=key)
+        if saved == "new":
             await self._store.in_thread(self._audit.record, actor, "case wrong", f"fault {fault.number}: {fault.title}")
         self.wake()
 
@@ -121,12 +134,26 @@ class AlertThreads:
 
     # --- inside ---------------------------------------------------------------------------------
 
+    async def _is_foreign(self, thread: ThreadRef) -> bool:
+        """Whether people of other organisations read a channel that is not listed, or that cannot be told now."""
+        platform = self.platforms.get(thread.platform)
+        if self._channels.is_listed(thread) or platform is None:
+            return False
+        try:
+            return await platform.is_shared(thread.channel_id)
+        except PlatformError as error:
+            log.warning("alert.channel_unread", channel=thread.channel_id, reason=str(error))
+            return True
+
     async def _corrected(self, fault: Fault, message: Message, cause: str, language: Language) -> Reply:
         actor = _actor(message.thread.platform, message.author.id)
-        is_new = await self._store.in_thread(
+        saved = await self._store.in_thread(
             self._verdicts.save, fault, "correction", author_id=actor, key=message.delivery_id, cause=cause
         )
-        if is_new:
+        if saved == "too_many":
+            each, most = MAX_CORRECTIONS_EACH, MAX_CORRECTIONS
+            return _reply(message, say("corrected_too_often", language, each=each, most=most), language)
+        if saved == "new":
             detail = f"fault {fault.number}: {fault.title}"
             await self._store.in_thread(self._audit.record, actor, "case corrected", detail)
         await self._keeper.learn(self.platforms)

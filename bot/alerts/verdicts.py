@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,9 @@ from bot.alerts.store import Fault, FaultStore
 from bot.store import Store, timestamp
 from knowledge.masking import mask
 from knowledge.types_cases import NewCase
+
+MAX_CORRECTIONS_EACH = 5  # of one fault, by one person: each takes the place of the one before
+MAX_CORRECTIONS = 20  # of one fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,16 @@ class Verdict:
     cause: str
 
 
+def _is_full(connection: sqlite3.Connection, fault: Fault, author_id: str, key: str) -> bool:
+    """Whether no further correction of a fault is taken from a person; one that is known already is no further one."""
+    given = connection.execute(
+        "SELECT count(*) AS all_of, coalesce(sum(author_id = ?), 0) AS own, coalesce(sum(key = ?), 0) AS known"
+        " FROM alert_verdicts WHERE fault = ? AND kind = 'correction'",
+        (author_id, key, fault.number),
+    ).fetchone()
+    return not given["known"] and (given["own"] >= MAX_CORRECTIONS_EACH or given["all_of"] >= MAX_CORRECTIONS)
+
+
 class VerdictStore:
     """Every method is one transaction or one query, and may be called from any thread."""
 
@@ -36,9 +50,11 @@ class VerdictStore:
 
     def save(
         self, fault: Fault, kind: Literal["wrong", "correction"], *, author_id: str, key: str, cause: str = ""
-    ) -> bool:
-        """Whether it is new. The analysis shows from now on what was said about it."""
+    ) -> Literal["new", "known", "too_many"]:
+        """What became of it. The analysis shows from now on what was said about it."""
         with self._store.transaction() as connection:
+            if kind == "correction" and _is_full(connection, fault, author_id, key):
+                return "too_many"
             saved = connection.execute(
                 "INSERT OR IGNORE INTO alert_verdicts (fault, kind, author_id, key, cause, given_at)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -50,7 +66,7 @@ class VerdictStore:
                     "UPDATE alert_faults SET judged = ?, is_changed = 1 WHERE number = ? AND judged != 'corrected'",
                     (judged, fault.number),
                 )
-        return bool(saved)
+        return "new" if saved else "known"
 
     def open(self) -> list[tuple[Verdict, Fault]]:
         """Verdicts that the memory does not know yet, in the order in which they came, each with its fault."""

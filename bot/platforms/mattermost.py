@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from bot.errors import AuthError, BotError, PlatformError
 from bot.platforms.mattermost_buttons import Buttons, derived_key
 from bot.platforms.mattermost_catchup import CatchUp
-from bot.platforms.mattermost_commands import PING, CommandReplies, command_of
+from bot.platforms.mattermost_commands import PING, CommandReplies, CommandTokens, command_of
 from bot.platforms.mattermost_directory import Directory
 from bot.platforms.mattermost_doctor import MattermostDoctor, Wiring
 from bot.platforms.mattermost_messages import (
@@ -58,6 +58,7 @@ class MattermostOptions:
     request_timeout_s: float = 20.0
     retry_wait_s: float = 0.5
     command_tokens: tuple[str, ...] = ()
+    command_tokens_now: Callable[[], Sequence[str]] | None = None
     command: str = "haechi"
     callback_url: str | None = None
     button_key: str | None = None
@@ -94,8 +95,10 @@ class MattermostPlatform:
             monotonic=timing.monotonic,
         )  # fmt: skip
         self._roots = Roots(self.rest, self._known, clock=clock)
+        self._tokens = CommandTokens(options.command_tokens, options.command_tokens_now)
         self._commands = CommandReplies(self.rest, self._replies, state, self._known, clock=clock)
         self._directory = Directory(self.rest, options.url, options.teams, monotonic=timing.monotonic)
+        self.is_shared = self._directory.is_shared
         self._votes = Votes(self.rest, self._replies, buttons, self._directory, state, ready=self._ready, clock=clock)
         self._replies.on_answer = self._votes.watch
         self._socket = MattermostSocket(
@@ -336,14 +339,14 @@ class MattermostPlatform:
 
     async def take_command(self, form: Mapping[str, str]) -> Command:
         """The command of a form, once it is saved. Raises CommandRefused, and PlatformError when nobody listens."""
-        tokens = self._options.command_tokens
-        command, hook_id = command_of(form, tokens, own_id=self.bot.id)
+        await self._tokens.require(form)
+        command, hook_id = command_of(form, own_id=self.bot.id)
         if command.args == PING:
             return command
         if self._receive is None:
             raise PlatformError("The bot does not listen to Mattermost yet.")
         if not self.bot.id:  # heard before the first connection: only now it is known what is direct
-            command, hook_id = command_of(form, tokens, own_id=(await self._ready()).own.id)
+            command, hook_id = command_of(form, own_id=(await self._ready()).own.id)
         await self._commands.remember(command, hook_id)
         await self._receive(command)
         return command
@@ -364,10 +367,8 @@ class MattermostPlatform:
                 limit_chars = min(POST_LIMIT_CHARS, await self._directory.read_server())
         except AuthError:
             raise
-        except (
-            PlatformError,
-            TimeoutError,
-        ) as error:  # only addresses of posts and the limit of old databases hang on it
+        except (PlatformError, TimeoutError) as error:
+            # only addresses of posts and the limit of old databases hang on it
             log.warning("mattermost.settings_unread", reason=str(error))
         self._conditions = Conditions(own=own, limit_chars=limit_chars)
 

@@ -70,15 +70,33 @@ def is_token(given: str, tokens: Sequence[str]) -> bool:
     return any(matches)
 
 
-def command_of(form: Mapping[str, str], tokens: Sequence[str], *, own_id: str) -> tuple[Command, str]:
-    """(the command, the id of the address for later answers) of a form. Raises CommandRefused.
+class CommandTokens:
+    """The tokens that commands come with. A command with another one has them read again: they may have been replaced
+    in their file meanwhile, and those from before count no more then."""
+
+    def __init__(self, tokens: Sequence[str], now: Callable[[], Sequence[str]] | None) -> None:
+        self._tokens = tuple(tokens)
+        self._now = now
+
+    async def require(self, form: Mapping[str, str]) -> None:
+        """Raises CommandRefused unless the form bears one of them."""
+        if not self._tokens:
+            raise CommandRefused("mattermost.command_token_env or mattermost.command_token_file is not set", status=404)
+        given = form.get("token", "")
+        if is_token(given, self._tokens):
+            return
+        found = tuple(await asyncio.to_thread(self._now)) if self._now is not None else ()
+        if not is_token(given, found):
+            raise CommandRefused("the token is wrong", status=401)
+        log.info("mattermost.command_token_read_again")
+        self._tokens = found
+
+
+def command_of(form: Mapping[str, str], *, own_id: str) -> tuple[Command, str]:
+    """(the command, the id of the address for later answers) of a form whose token is right. Raises CommandRefused.
 
     `root_id` comes with newer servers only; without it the thread is the channel itself.
     """
-    if not tokens:
-        raise CommandRefused("mattermost.command_token_env or mattermost.command_token_file is not set", status=404)
-    if not is_token(form.get("token", ""), tokens):
-        raise CommandRefused("the token is wrong", status=401)
     user_id, channel_id = form.get("user_id", ""), form.get("channel_id", "")
     if not user_id or not channel_id:
         raise CommandRefused("the form names no user or no channel", status=400)

@@ -74,7 +74,7 @@ class SlackOptions:
     live_answers: bool = True
     ca_file: Path | None = None
     public_url: str | None = None  # where Slack reaches the bot in HTTP mode, for doctor
-    token_now: Callable[[str], SecretStr | None] | None = None  # "bot_token", "app_token" as they are configured by now
+    token_now: Callable[[str], SecretStr | None] | None = None  # each as it is configured by now
     catch_up_age: timedelta = timedelta(hours=24)
     catch_up_messages: int = 500
     timing: SlackTiming = field(default_factory=SlackTiming)
@@ -99,7 +99,7 @@ class SlackPlatform:
         self._clock = clock
         self._ahead = timedelta()  # of this machine's clock
         self._identity: Identity | None = None
-        self._app_token = options.app_token
+        self._app_token, self._signing_secret = options.app_token, options.signing_secret
         self._api = SlackApi(
             token=options.bot_token, api_url=options.api_url, retry_pause_s=timing.retry_pause_s,
             tls=tls_of(options.ca_file),
@@ -163,8 +163,9 @@ class SlackPlatform:
         """Status, headers and body for a request of Slack in HTTP mode; Bolt checks its signature."""
         if self._app is None:
             return 503, {}, "Slack is not being listened to yet."
-        request = AsyncBoltRequest(body=body, headers=dict(headers), mode="http")
-        response = await self._app.async_dispatch(request)
+        response = await self._app.async_dispatch(AsyncBoltRequest(body=body, headers=dict(headers), mode="http"))
+        if response.status == 401 and await self._has_new_signing_secret():
+            response = await self._app.async_dispatch(AsyncBoltRequest(body=body, headers=dict(headers), mode="http"))
         return response.status, response.first_headers_without_set_cookie(), response.body
 
     async def fetch_thread(self, thread: ThreadRef, limit: int) -> Sequence[Message]:
@@ -252,6 +253,10 @@ class SlackPlatform:
             return address
         return f"{address}?thread_ts={thread.root_id}&cid={thread.channel_id}"
 
+    async def is_shared(self, channel_id: str) -> bool:
+        told = await self._api.call("conversations_info", patience="never", channel=channel_id)
+        return (told.get("channel") or {}).get("is_ext_shared") is True
+
     # --- health -------------------------------------------------------------------------------
 
     async def check(self) -> ToolStatus:
@@ -323,12 +328,22 @@ class SlackPlatform:
             self._app_token = token
             return await self._api.open_socket(token)
 
+    async def _has_new_signing_secret(self) -> bool:
+        """Whether it was replaced in its file meanwhile; requests must be signed with that from now on."""
+        secret = await self._token_now("signing_secret")
+        if secret is None or secret == self._signing_secret or self._identity is None or self._app is None:
+            return False
+        log.info("slack.token_read_again", token="signing_secret")
+        self._signing_secret = secret
+        self._build(self._identity)
+        return True
+
     async def _known_identity(self) -> Identity:
         return self._identity or await self._identify()
 
     def _build(self, identity: Identity) -> SlackSocket | None:
         options = self._options
-        secret = options.signing_secret.get_secret_value() if options.signing_secret else None
+        secret = self._signing_secret.get_secret_value() if self._signing_secret else None
         self._app = build_app(
             self._intake, identity, signing_secret=secret, api_url=self._api.api_url, thank=self._thank,
             tls=self._api.tls,

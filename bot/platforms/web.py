@@ -134,6 +134,9 @@ class WebPlatform:
     def permalink(self, thread: ThreadRef, post_id: str) -> str | None:
         return f"{self._public_url}{thread_path(thread.channel_id, thread.root_id)}#post-{post_id}"
 
+    async def is_shared(self, channel_id: str) -> bool:
+        return False  # whoever opens the page has an account here
+
     async def check(self) -> ToolStatus:
         listening = self._receive is not None
         return ToolStatus(

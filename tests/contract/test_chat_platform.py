@@ -306,6 +306,12 @@ async def test_different_posts_have_different_addresses(listening):
     assert listening.platform.permalink(said.thread, first) != listening.platform.permalink(said.thread, second)
 
 
+async def test_a_channel_of_this_company_alone_is_not_shared(listening):
+    said = await listening.say("@haechi 연차는?")
+    assert await listening.platform.is_shared(said.thread.channel_id) is False
+    assert said.is_shared is False
+
+
 async def test_a_platform_that_nobody_listens_to_says_so(case, tmp_path):
     async with case.open(tmp_path) as platform:
         assert (await platform.check()).state == "down"

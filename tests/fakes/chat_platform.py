@@ -47,6 +47,7 @@ class FakePlatform:
         self.private: list[tuple[str, str]] = []
         self.progress: dict[str, list[str]] = {}  # post id -> what it said, one after the other
         self.reactions: list[tuple[str, str]] = []
+        self.shared: set[str] = set()  # channels that people of other organisations read
         self.shown: list[str] = []  # every text that a reader saw of a growing reply
         self.statuses: list[str] = []
         self.failing = False
@@ -73,6 +74,8 @@ class FakePlatform:
         attachments: tuple[Attachment, ...] = (),
     ) -> Message:
         post_id = self._new_id()
+        if shared:
+            self.shared.add(channel)
         message = Message(
             id=post_id,
             thread=ThreadRef(platform=self.name, channel_id=channel, root_id=root or post_id),
@@ -217,6 +220,10 @@ class FakePlatform:
 
     def permalink(self, thread: ThreadRef, post_id: str) -> str | None:
         return f"fake://{thread.channel_id}/{thread.root_id}/{post_id}"
+
+    async def is_shared(self, channel_id: str) -> bool:
+        self._raise_next()
+        return channel_id in self.shared
 
     async def check(self) -> ToolStatus:
         state = "down" if self._receive is None else "ok"

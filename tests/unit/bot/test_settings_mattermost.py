@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bot import logging_setup
 from bot.compose_mattermost import build_mattermost
 from bot.errors import ConfigError
+from bot.platforms.mattermost_commands import CommandRefused
 from bot.settings import load_settings
 from bot.settings_chat import CatchUpSettings
 from tests.emulators.memory_state import MemoryState
@@ -58,6 +60,25 @@ async def test_the_adapter_is_built_from_the_settings(tmp_path, monkeypatch):
     assert platform._options.url == "https://chat.example.com/team"
     assert platform._options.callback_url == "http://10.0.0.7:8765"
     assert "secret-token" not in repr(platform._options)
+    await platform.close()
+
+
+async def test_command_tokens_are_read_from_their_file_again_and_none_stands_in_a_line_of_the_log(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(logging_setup, "_hidden", [])
+    monkeypatch.setenv("MM_TOKEN", "secret-token")
+    (tmp_path / "commands").write_text("first-of-them,second-of-them\n")
+    more = 'callback_url = "http://10.0.0.7:8765/"\ncommand_token_file = "commands"\n'
+    settings = settings_of(tmp_path, ENABLED + more)
+    platform = build_mattermost(settings.mattermost, catch_up=CatchUpSettings(), state=MemoryState(), clock=Clock())
+    (tmp_path / "commands").write_text("third-of-them, fourth-of-them".replace(" ", ""))
+    await platform._tokens.require({"token": "fourth-of-them"})
+    with pytest.raises(CommandRefused):
+        await platform._tokens.require({"token": "first-of-them"})
+    for name in ("first", "second", "third", "fourth"):
+        event = logging_setup._mask_values(None, "info", {"event": "refused", "reason": f"with {name}-of-them"})
+        assert event["reason"] == "with [masked:secret]"
     await platform.close()
 
 

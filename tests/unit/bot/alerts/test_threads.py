@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from bot.alerts.verdicts import MAX_CORRECTIONS, MAX_CORRECTIONS_EACH
 from bot.channels import ChannelPolicy, Channels
+from bot.errors import Unreachable
 from bot.types import Author
 from knowledge.types import Scope
 from tests.fakes.chat_model import FakeChatModel
-from tests.unit.bot.alerts.desk_world import BOT, CAUSE, NO_TOOL, TRACE, build, finding, open_world
+from tests.unit.bot.alerts.desk_world import BOT, CAUSE, NO_TOOL, TRACE, alert, build, finding, open_world
 from tests.unit.bot.chat_line import ChatLine
 
 KIM = Author(id="kim", display_name="Kim", is_bot=False)
@@ -115,6 +117,54 @@ async def test_the_command_feedback_wrong_means_the_latest_analysis_where_nothin
         await desk.learn(line.platforms)
     assert "latest analysis" in line.platform.private[-1][1]
     assert causes(world) == []
+
+
+@pytest.mark.parametrize(
+    ("channel", "shared", "expected"),
+    [("partners", True, [CAUSE]), ("inhouse", False, []), ("ops", True, [])],
+)
+async def test_a_vote_changes_no_case_where_other_organisations_read_unless_the_channel_is_listed(
+    world, channel, shared, expected
+):
+    desk = desk_of(world, NO_TOOL, finding(CAUSE))
+    if shared:
+        world.platform.shared.add(channel)
+    async with line_of(world, desk).running() as line:
+        if channel == "ops":
+            await alerted(line)
+        else:  # where alerts by HTTP are posted, the channel needs no entry of its own
+            message = await line.platform.say("alert", author=BOT, mention=False, channel=channel, shared=shared)
+            await desk.take(alert(world), "a1", message.thread, line.platform)
+        assert causes(world) == [CAUSE]
+        await line.platform.vote(line.platform.posts[-1].id, "wrong", author=KIM)
+        await desk.learn(line.platforms)
+    assert causes(world) == expected
+    assert len(world.store.query("SELECT * FROM feedback WHERE vote = 'wrong'")) == 1  # as a vote it is kept
+
+
+async def test_a_vote_changes_no_case_while_nobody_can_tell_who_reads_the_channel(world):
+    desk = desk_of(world, NO_TOOL, finding(CAUSE))
+    async with line_of(world, desk).running() as line:
+        message = await line.platform.say("alert", author=BOT, mention=False, channel="unknown")
+        await desk.take(alert(world), "a1", message.thread, line.platform)
+        line.platform.errors.append(Unreachable("The platform does not answer."))
+        await line.platform.vote(line.platform.posts[-1].id, "wrong", author=KIM)
+        await desk.learn(line.platforms)
+    assert causes(world) == [CAUSE]
+
+
+@pytest.mark.parametrize(("people", "taken"), [(1, MAX_CORRECTIONS_EACH), (9, MAX_CORRECTIONS)])
+async def test_a_cause_is_corrected_a_bounded_number_of_times_and_what_was_remembered_last_stays(world, people, taken):
+    desk = desk_of(world, NO_TOOL, finding(CAUSE))
+    authors = [Author(id=f"p{number}", display_name="P", is_bot=False) for number in range(people)]
+    async with line_of(world, desk).running() as line:
+        root = await alerted(line)
+        for number in range(taken + 2):
+            author = authors[number % people]
+            (reply,) = await said(line, root, f"cause: certificate number {number} had expired", author=author)
+    assert "cannot be corrected any more" in reply.markdown
+    assert "/haechi cases" in reply.markdown
+    assert causes(world) == [f"certificate number {taken - 1} had expired"]
 
 
 async def test_a_correction_needs_no_mention_and_takes_the_place_of_the_case(world):

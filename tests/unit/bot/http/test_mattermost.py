@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 
 from bot.errors import StoreError
 from bot.http.mattermost import mattermost_routes
+from bot.platforms.mattermost_commands import CommandTokens
 from tests.emulators.memory_state import MemoryState
 from tests.unit.bot.platforms.mattermost_bench import Bench, adapter, bench, until
 
@@ -62,6 +63,19 @@ async def command(b: Bench, text: str, *, root: str = "") -> dict:
 
 def told(b: Bench) -> list[str]:
     return [text for user, text in b.server.state.ephemeral if user == b.server.state.alice]
+
+
+async def test_command_tokens_that_were_replaced_in_their_file_are_taken_up_without_a_restart():
+    configured = ["right"]
+    async with wired(command_tokens_now=lambda: configured) as b, httpx.AsyncClient() as client:
+
+        async def status_with(token: str) -> int:
+            return (await client.post(f"{b.address}/mattermost/command", data={**FORM, "token": token})).status_code
+
+        assert await status_with("the-next-one") == 401
+        configured[:] = ["the-next-one", "of-another-team"]
+        assert await status_with("right") == 200  # until the first command comes with a new one
+        assert [await status_with(token) for token in ("the-next-one", "of-another-team", "right")] == [200, 200, 401]
 
 
 async def test_a_command_is_saved_and_answered_at_once_for_its_giver_alone():
@@ -173,7 +187,7 @@ async def test_bodies_that_are_no_forms_are_refused(body):
 
 async def test_without_a_configured_token_there_are_no_commands():
     async with wired() as b, httpx.AsyncClient() as client:
-        b.platform._options = type(b.platform._options)(url=b.server.url, token="bot-token")
+        b.platform._tokens = CommandTokens((), None)
         assert (await client.post(f"{b.address}/mattermost/command", data={**FORM, "token": ""})).status_code == 404
 
 

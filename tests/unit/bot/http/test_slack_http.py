@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 import uvicorn
+from pydantic import SecretStr
 from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
 
@@ -60,6 +61,27 @@ def signed(
     timestamp = str(int(time.time() if at is None else at))
     signature = SignatureVerifier(secret).generate_signature(timestamp=timestamp, body=body)
     return {"X-Slack-Signature": signature, "X-Slack-Request-Timestamp": timestamp, "Content-Type": kind, **headers}
+
+
+async def test_a_signing_secret_that_was_replaced_in_its_file_is_taken_up_without_a_restart(server):
+    configured = {"signing_secret": SecretStr(SIGNING_SECRET)}
+    async with listening(server, mode="http", app_token=None, token_now=configured.get) as bench:
+        app = Starlette(routes=slack_routes(bench.platform))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bot") as client:
+
+            async def told(number: int, secret: str) -> int:
+                body = json.dumps(event_callback({**EVENT, "ts": f"170000000{number}.000100"}, number))
+                return (
+                    await client.post("/slack/events", content=body, headers=signed(body, secret=secret))
+                ).status_code
+
+            assert await told(1, "the next secret") == 401
+            configured["signing_secret"] = SecretStr("the next secret")
+            assert await told(2, SIGNING_SECRET) == 200  # until the first request comes with the new one
+            assert await told(3, "the next secret") == 200
+            assert await told(4, SIGNING_SECRET) == 401
+            assert await told(5, "the next secret") == 200
+    assert len(bench.messages) == 3
 
 
 async def test_an_event_is_saved_and_acknowledged(bench, client, server):

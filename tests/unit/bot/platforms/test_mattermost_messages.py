@@ -236,6 +236,7 @@ async def test_a_channel_that_another_organisations_server_takes_part_in_is_mark
         b.ask("@helperbot 연차는?")
         await until(lambda: len(b.messages) == 2)
         assert {m.thread.channel_id: m.is_shared for m in b.messages} == {partners: True, state.town: False}
+        assert [await b.platform.is_shared(channel) for channel in (partners, state.town)] == [True, False]
 
 
 async def test_two_mentions_in_one_post_are_one_message_and_indentation_stays():

@@ -332,6 +332,7 @@ async def test_a_channel_that_another_organisation_reads_is_marked(bench, server
         await server.say(channel, "U1", f"{MENTION} 연차는?")
     await server.sockets.settled()
     assert {m.thread.channel_id: m.is_shared for m in bench.messages} == {"C1": False, "C9": True}
+    assert [await bench.platform.is_shared(channel) for channel in ("C1", "C9")] == [False, True]
 
 
 async def test_people_of_other_organisations_and_of_the_grid_are_heard_by_their_ids(bench, server):
