@@ -13,6 +13,16 @@ from dataclasses import dataclass
 import structlog
 
 from bot.content_words import bag_of, content_words, held_share
+from bot.conversation_words import (
+    SHORT_WORDS,
+    asks_only,
+    corrected,
+    leans_on_before,
+    names_no_topic,
+    swapped,
+    telling_words,
+    without_aspects,
+)
 from bot.errors import ModelError
 from bot.orders import withhold_orders
 from bot.ports import ChatModel
@@ -24,46 +34,22 @@ from knowledge.masking import mask
 CONDENSE_LIMIT_S = 20.0
 MOST_TURNS = 6  # questions of a thread that are looked at, the latest ones
 _MOST_CHARS = 400
-_SHORT_WORDS = 3  # a question with so few telling words may lean on the one before
 _HISTORY_CHARS = 500  # of one turn
 _CONDENSE_TOKENS = 1200
 
-_OPENS = re.compile(
-    r"^\s*(?:그럼|그러면|그렇다면|그리고|그런데|근데|그건|그거|그것|이건|이거|그때|그 ?경우|이 "
-    r"?경우|또|아니|혹시 그|반대로|만약|and\b|what about|how about|"
-    r"then\b|also\b|but\b|so\b|what if|same for|for\s+\w+(?:\s\w+){0,3}\?)",
-    re.IGNORECASE,
-)
-_POINTS_BACK = re.compile(
-    r"(?:^|\s)(?:그|저|이|위|해당|같은|방금|아까|앞)\s?(?:규정|조항|경우|문서|함수|파일|코드|내용|"
-    r"금액|기간|휴가|표|기준|것|거|때|사람|제도)|"
-    r"\b(?:it|its|that|those|these|this|they|them|there|the same|previous|above|one|ones)\b|거기|그게|그것|이것|저것",
-    re.IGNORECASE,
-)
-_ONLY_TOPIC = re.compile(r"^[\s\S]{1,24}(?:은|는|도|이면|라면|일 ?때는|의 ?경우는?|의 ?경우에는)(?:요)?\s*\?*\s*$")
-_NO_TOPIC = re.compile(
-    r"^\s*(?:왜|언제|어디서?|누가|누구|얼마|며칠|몇 \S+|어떻게|(?:why|when|where|who|how (?:much|"
-    r"many|long)|which)\b)[\s\S]{0,16}$",
-    re.IGNORECASE,
-)
-_VERB = re.compile(
-    r"(?:면|면요|나요|까요|어요|아요|해요|지요|죠|니까|는가요|ㄴ가요|인가요|할까|할지|되나|하나|써야|써도)$"
-)
-_ASKING = frozenset(
-    ["어떻게", "얼마", "얼마나", "며칠", "언제", "무엇", "어디", "누구", "누가", "왜", "몇", "되나요", "하나요"]
-)
 _LEAD = re.compile(
     r"^\s*(?:그럼|그러면|그렇다면|그리고|그런데|근데|또|혹시|아니|만약|and|then|also|but|so|what "
     r"about|how about|what if)[\s,]+",
     re.IGNORECASE,
 )
-_TOPIC = re.compile(r"^(?P<topic>\S{2,14}?(?:\s\S{2,10}?){0,2})(?:은|는|이|가|도)\s")
+_TOPIC = re.compile(r"^(?P<topic>\S{2,14}?(?:\s\S{2,10}?){0,2})(?:은|는|이|가|도)(?=\s|[?？]*$)")
 _ARTICLE = re.compile(r"제\s?(\d+)\s?조(?:의\s?\d+)?")
 _NEXT_ARTICLE = re.compile(r"(?:그|바로)?\s*(?:(다음)|앞|이전)\s?조(?:문|항)?(?=은|는|도|이|가|을|를|의|\s|[?？]|$)")
-_ASPECT = re.compile(  # of a topic; alone they say nothing of what a question is about
-    "취소|변경|신청|연장|승인|결재|반납|반환|환불|연기|면제|예외|기간|기한|한도|금액|비용|절차|방법|서류|양식|대상|자격|조건"
-    "|담당자?|위반|벌칙|처벌|제출|접수|보고|비밀|임기|횟수|시기|사유"
+_AT_THAT = re.compile(r"^\s*(?:그때|그 때|그 ?경우(?:에는|엔|에)?|그동안|그 기간(?:에는|엔|에)?|거기서?(?:는)?)\s+")
+_ENGLISH_TOPIC = re.compile(
+    r"^(?:for |in |to |on )?(?:an? |the |my )?(?P<topic>[A-Za-z]{3,20})(?: (?:trips?|travel))?\s*\?*$"
 )
+_PLACE = re.compile(r"(?:에서|에게|에|으로|할 ?때|경우)$")  # narrows a topic and is none
 _NEW_TOPIC = re.compile(r"^(?P<topic>\S{1,14}(?:\s\S{1,10})?)(?:은|는|도)(?:요)?\s*\?*\s*$")
 
 
@@ -102,33 +88,19 @@ def read_thread(thread: Sequence[Message], question: str) -> Conversation:
     return Conversation(questions=tuple(questions[-MOST_TURNS:]), turns=tuple(turns[-2 * MOST_TURNS :]))
 
 
-def leans_on_before(question: str) -> bool:
-    """Whether a question leaves out what the one before named."""
-    words = telling_words(question)
-    if _OPENS.match(question) or _ONLY_TOPIC.match(question) or _NO_TOPIC.match(question):
-        return True
-    points_back = len(words) <= 2 * _SHORT_WORDS and _POINTS_BACK.search(question) is not None
-    return points_back or names_no_topic(question)
-
-
-def names_no_topic(question: str) -> bool:
-    """Whether a question names at most an aspect of what it is about: "신청은 언제까지 하나요?", "취소는요?"."""
-    return all(_ASPECT.fullmatch(word) for word in telling_words(question))
-
-
-def telling_words(question: str) -> list[str]:
-    """The words that say what a question is about, without those that only ask."""
-    return [word for word in content_words(question) if not _VERB.search(word) and word not in _ASKING]
-
-
 def stand_alone(question: str, before: str | None) -> str:
     """The question with the words of the one before that it leaves out; unchanged when it leaves nothing out.
 
     "그럼 병가는?" after "연차휴가는 며칠인가요?" takes the place of its topic: "병가는 며칠인가요?", and "취소는요?"
     after "예약은 어떻게 하나요?" stands beside it: "예약 취소는 어떻게 하나요?". Another article takes the place of the
-    one before. Otherwise the words of the question before are added.
+    one before, and so does one of several ("실장은?" after one about "팀장") and a correction. A question with words of
+    its own takes over the topic alone; otherwise the words of the question before are added.
     """
-    if before is None or not leans_on_before(question):
+    if before is None:
+        return question
+    if (rather := corrected(question, before)) is not None:
+        return rather
+    if not leans_on_before(question):
         return question
     bare = _counted_on(_LEAD.sub("", question).strip() or question.strip(), before)
     asked_for = _NEW_TOPIC.match(bare)
@@ -136,14 +108,43 @@ def stand_alone(question: str, before: str | None) -> str:
         return _ARTICLE.sub(asked_for["topic"], before, count=1)
     if _ARTICLE.search(bare):
         before = " ".join(_ARTICLE.sub("", before).split())
-    new, old = _NEW_TOPIC.match(bare), _TOPIC.match(before)
-    if new and old and not _ARTICLE.search(bare) and not set(content_words(new["topic"])) & set(content_words(before)):
-        rest = _fitting(before[old.end("topic") :], new["topic"])
-        kept = f"{old['topic']} " if names_no_topic(new["topic"]) else ""
-        return f"{kept}{new['topic']}{rest}"[:_MOST_CHARS]
+    elif (other := _other_of_several(bare, before)) is not None:
+        return other
+    elif (joined := _with_topic(bare, before)) is not None:
+        return joined[:_MOST_CHARS]
     known = set(content_words(bare))
     carried = [word for word in before.split() if not set(content_words(word)) & known]
     return f"{bare} {' '.join(carried)}"[:_MOST_CHARS].strip()
+
+
+def _other_of_several(bare: str, before: str) -> str | None:
+    """The question before about another one of several things: "실장은?", "and overseas?"; None for other questions."""
+    named = _NEW_TOPIC.match(bare) or _ENGLISH_TOPIC.match(bare)
+    return swapped(before, named["topic"]) if named else None
+
+
+def _with_topic(bare: str, before: str) -> str | None:
+    """A follow-up with the topic of the question before it, or in its place; None where no topic stands out."""
+    new, old = _NEW_TOPIC.match(bare), _TOPIC.match(before)
+    if old is None:
+        return None
+    pointing = _AT_THAT.match(bare)
+    if pointing and telling_words(bare[pointing.end() :]):
+        return f"{without_aspects(old['topic'])} {bare[pointing.end() :]}"
+    if new is None:
+        has_own = bool(telling_words(bare)) and not _shares(bare, old["topic"])
+        return f"{without_aspects(old['topic'])} {bare}" if has_own else None
+    if _PLACE.search(new["topic"]) or _shares(new["topic"], before):
+        return None
+    rest = before[old.end("topic") :]
+    if not names_no_topic(new["topic"]):
+        return f"{new['topic']}{_fitting(rest, new['topic'])}"
+    topic = without_aspects(old["topic"])
+    return f"{topic} {new['topic']}{_fitting(rest, new['topic']) if asks_only(rest[1:]) else ''}"
+
+
+def _shares(text: str, other: str) -> bool:
+    return bool(set(content_words(text)) & set(content_words(other)))
 
 
 def _counted_on(question: str, before: str) -> str:
@@ -157,11 +158,17 @@ def _counted_on(question: str, before: str) -> str:
 
 def with_old_topic(question: str, before: str | None) -> str | None:
     """A follow-up that names a topic, with the topic of the question before beside it; None for other questions."""
-    if before is None or not leans_on_before(question):
+    if before is None or not leans_on_before(question) or corrected(question, before) is not None:
         return None
     bare = _LEAD.sub("", question).strip() or question.strip()
     new, old = _NEW_TOPIC.match(bare), _TOPIC.match(before)
-    if not new or not old or names_no_topic(new["topic"]) or _ARTICLE.search(_counted_on(bare, before)):
+    if (
+        not new
+        or not old
+        or _other_of_several(bare, before) is not None
+        or names_no_topic(new["topic"])
+        or _ARTICLE.search(_counted_on(bare, before))
+    ):
         return None
     return f"{new['topic']} {before}"[:_MOST_CHARS]
 
@@ -169,7 +176,7 @@ def with_old_topic(question: str, before: str | None) -> str | None:
 def with_question_before(question: str, before: str | None) -> str | None:
     """A short question that names something, with the one before beside it: "승인은 누가 하나요?" after one about
     working from home; None for others. Whether it changes the topic only the search can tell."""
-    if before is None or leans_on_before(question) or not 0 < len(telling_words(question)) <= _SHORT_WORDS - 1:
+    if before is None or leans_on_before(question) or not 0 < len(telling_words(question)) <= SHORT_WORDS - 1:
         return None
     return f"{question} {before}"[:_MOST_CHARS]
 
@@ -179,7 +186,7 @@ async def condense(question: str, conversation: Conversation, model: ChatModel |
     by_rule = stand_alone(question, conversation.previous)
     if model is None or conversation.previous is None:
         return by_rule
-    if by_rule == question and len(content_words(question)) > _SHORT_WORDS:
+    if by_rule == question and len(content_words(question)) > SHORT_WORDS:
         return question
     turns = cut_lines(conversation.history(), _CONDENSE_TOKENS) or ""
     asked = (

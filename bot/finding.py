@@ -12,14 +12,8 @@ import structlog
 
 from bot.alerts.follow_up import is_about_fault
 from bot.content_words import bag_of, held_share
-from bot.conversation import (
-    Conversation,
-    condense,
-    leans_on_before,
-    telling_words,
-    with_old_topic,
-    with_question_before,
-)
+from bot.conversation import Conversation, condense, with_old_topic, with_question_before
+from bot.conversation_words import leans_on_before, may_change_topic, telling_words
 from bot.excerpt import Analyze
 from bot.fusing import fuse_translated
 from bot.ports import ChatModel
@@ -156,7 +150,14 @@ class Finder:
         self, routed: Routed, conversation: Conversation, scope: Scope, searched: str, evidence: Evidence
     ) -> tuple[str, Evidence]:
         """The question with the topic of the one before as well, when one piece of evidence speaks of both: "임원은?"
-        after "숙박비 상한은 얼마인가요?" narrows the topic, "병가는?" after "연차는 며칠인가요?" changes it."""
+        after "숙박비 상한은 얼마인가요?" narrows the topic, "병가는?" after "연차는 며칠인가요?" changes it.
+
+        The question by itself when one piece answers it so, and none speaks of it together with the one before.
+        """
+        if searched != routed.question and may_change_topic(routed.question) and not _one_holds(evidence, searched):
+            alone = await self._search(routed.question, scope, routed.kind)
+            if alone.verdict.decision == "ok" and _one_holds(alone, routed.question):
+                return routed.question, alone
         fuller = with_old_topic(routed.question, conversation.previous)
         if fuller is None:
             return await self._with_before(routed, conversation, scope, searched, evidence)
@@ -164,6 +165,8 @@ class Finder:
             return searched, evidence
         found = await self._search(fuller, scope, routed.kind)
         if _one_holds(found, fuller) and found.verdict.decision != "none":
+            return fuller, found
+        if evidence.verdict.decision != "ok" and found.verdict.decision == "ok":
             return fuller, found
         return searched, evidence
 

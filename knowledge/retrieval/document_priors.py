@@ -10,7 +10,7 @@ FORM_PRIOR = 0.85  # a form to fill in repeats the words of the rule that it bel
 SUPPLEMENT_PRIOR = 0.9  # supplementary provisions say from when a rule holds
 
 _FORM = re.compile(
-    r"별\s*지|서\s*식|신청서|확인서|서약서|동의서|청구서|명세서|통지서|보고서|신고서|계획서|의뢰서|각서|대장$|양식"
+    r"별\s*지|서\s*식|신청서|확인서|서약서|동의서|청구서|명세서|통지서|보고서|신고서|계획서|의뢰서|각서|의결서|심의서|추천서|위임장|대장$|양식"
 )
 _SUPPLEMENT = re.compile(r"부\s*칙(?:\s|\(|<|$)")
 _ASKS_FOR_FORM = re.compile(
