@@ -16,10 +16,13 @@ from bot.arithmetic import computed_values, is_multiplier, is_total
 from bot.claims import Claims, claims_of, squeeze, without_amounts
 from bot.clause_quotes import Quote, left_out_provisos, quote_for
 from bot.clause_support import support_fault
+from bot.code_anchoring import code_unanchored, without_names
+from bot.code_quotes import LEAST_SCORE, code_quote
 from bot.code_words import behaviour_fault
 from bot.content_words import bag_of, content_words, held_share, is_korean
 from bot.evidence_pieces import EvidencePiece, piece_of
 from bot.evidence_pieces import NumberedEvidence as NumberedEvidence
+from bot.leads import LEAST_SHARE, is_lead, is_verdict
 from bot.polarity import contradicted
 from bot.quantities import Quantity
 from bot.row_binding import ABSENT, Surroundings
@@ -34,7 +37,7 @@ _CONFIRMS = re.compile(
     r"^\W*(?:네|예|맞|그렇|옳|yes\b|correct\b|right\b|that's (?:right|correct)|indeed\b|that is (?:right|correct))",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(r"(?:네|예|아니요|아니오|아뇨|맞습니다|그렇습니다|yes|no|correct)\s*[.,!]*", re.IGNORECASE)
+_STEP = re.compile(r"\s*\(?\d{1,2}[.)]\s")
 _ASSERTED = re.compile(
     r"\s?(?:입니다|이다|이에요|예요|이며|이고|임(?![가-힣])|까지|씩|을\s(?:준|받|줍|부여|지급)|"
     r"를\s(?:준|받|줍|부여|지급)|로\s(?:정|한)|됩니다|이\s(?:주어|부여))"
@@ -47,12 +50,6 @@ _SYSTEM_WORDS = re.compile(
     r"#{2,}\s?(?:system|instruction)",
     re.IGNORECASE,
 )
-_INTRODUCES = re.compile(
-    r"(?:다음|아래)(?:과|와)?\s?(?:같|표|순서|절차|내용|단계|방법|사항)|정리(?:하면|해\s?드리|했)|"
-    r"\b(?:as follows|here (?:is|are)|the following|below)\b",
-    re.IGNORECASE,
-)
-_PLAIN_ENGLISH = frozenset({"here", "summary", "follows", "overview", "steps", "details", "answer", "key", "points"})
 _PERIODS = {
     "년": re.compile(r"연간|매년|해마다|연\s?\d|annual|yearly|per year|a year", re.IGNORECASE),
     "개월": re.compile(r"매월|매달|월\s?\d|월간|월\s|monthly|per month|a month", re.IGNORECASE),
@@ -61,7 +58,7 @@ _PERIODS = {
     "명": re.compile(r"인당|명당|per person|per head|a person|each", re.IGNORECASE),
 }
 _PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
-_FEW_WORDS, _LEAST_SHARE = 4, 0.3
+_FEW_WORDS = 4
 NOT_THERE = "does not stand in the evidence it names"
 _OF_THE_PAST = re.compile(
     r"개정\s?전|이전|종전|예전|과거|당시|옛|전에는|까지는|었습니다|았습니다|였습니다|했습니다|\d{4}년|\b(?:former|previous|until|before|old|"
@@ -136,17 +133,20 @@ class EvidenceIndex:
             cited = tuple(n for n in inherited if n in self._pieces)
             text = _with_markers(text, cited)
         bare = MARKERS.sub(lambda match: " " * len(match[0]), text)
-        if not any(character.isalnum() for character in bare) or _YES_OR_NO.fullmatch(bare.strip()):
-            return Checked(text=text if not text.strip() else "", cited=(), fault=None)  # what follows says it
+        if is_verdict(bare):  # what follows says it; where nothing does, the evidence's own words about the question
+            quote = self._quote([self._question], cited) if cited and bare.strip() else None
+            return Checked(text=text if not text.strip() else "", cited=cited, fault=None, quote=quote)
         around = Surroundings(question=self._question, context=context)
         fault = self._fault(bare, cited, around)
         if fault is not None:
-            quote = None if fault.is_absent else self._quote([bare], cited)
+            is_code = any(self._pieces[number].is_code for number in cited)
+            quote = None if fault.is_absent and not is_code else self._quote([bare], cited)
             return Checked(text="", cited=(), fault=fault.reason, quote=quote)
         doubts = self._doubts(bare, cited, around)
         if not doubts:
             return Checked(text=text, cited=cited, fault=None)
-        quote = self._quote([doubt.clause for doubt in doubts], cited) or self._quote([bare], cited)
+        clauses = [doubt.clause for doubt in doubts]
+        quote = self._quote(clauses, cited) or self._quote([bare], cited, least=0.0)
         return Checked(text=text, cited=cited, fault=None, doubt=doubts[0].reason, quote=quote)
 
     def holding_code(self, block: str) -> int | None:
@@ -196,27 +196,41 @@ class EvidenceIndex:
         return None
 
     def _doubts(self, bare: str, cited: Sequence[int], around: Surroundings) -> list[Unanchored]:
-        """The clauses of which it is not certain that the evidence says them. Words about code are not compared: what
-        code does stands in other words than its own, and its names and numbers have been found there."""
+        """The clauses of which it is not certain that the evidence says them."""
         pieces = [self._pieces[number] for number in cited]
-        if any(piece.is_code or piece.says(bare) for piece in pieces):
+        if any(piece.says(bare) for piece in pieces):
             return []
         old = [piece.superseded for piece in pieces if piece.superseded]
         if len(old) == len(pieces) and not (_OF_THE_PAST.search(bare) or _OF_THE_PAST.search(around.question)):
             return [Unanchored(bare, f"the wording held only until {old[0]}")]
-        units = [unit for piece in pieces for unit in piece.units]
-        return unanchored(claims_of(bare).spoken, units, question=around.question, context=around.context)
+        code = [piece.code for piece in pieces if piece.code is not None]
+        if code and _STEP.match(bare):
+            return [Unanchored(bare.strip(), "the order of steps cannot be told for certain")]
+        spoken = claims_of(bare).spoken
+        units = [
+            unit for piece in pieces for unit in piece.units if not piece.is_code or unit.is_korean == is_korean(bare)
+        ]
+        told = without_names(spoken, [piece.titles for piece in code])  # a comment does not name what it stands at
+        open_clauses = unanchored(told, units, question=around.question, context=around.context)
+        return (
+            code_unanchored(spoken, open_clauses, code, question=around.question, context=around.context)
+            if code
+            else open_clauses
+        )
 
-    def _quote(self, clauses: Sequence[str], cited: Sequence[int]) -> Quote | None:
+    def _quote(self, clauses: Sequence[str], cited: Sequence[int], *, least: float = LEAST_SCORE) -> Quote | None:
         pieces = [self._pieces[number] for number in cited]
-        return quote_for(
+        language = self._language or ("ko" if is_korean(clauses[0]) else "en")
+        quote = quote_for(
             clauses,
-            [unit for piece in pieces for unit in piece.units],
+            [unit for piece in pieces if not piece.is_code for unit in piece.units],
             question=self._question,
-            language=self._language or ("ko" if is_korean(clauses[0]) else "en"),
+            language=language,
             addresses=self._addresses,
             superseded={piece.evidence.number: piece.superseded for piece in pieces if piece.superseded},
         )
+        code = [unit for piece in pieces if piece.code is not None for unit in piece.code.units]
+        return quote or code_quote(clauses, code, question=self._question, language=language, least=least)
 
     def _manner_fault(self, bare: str) -> str | None:
         if _SYSTEM_WORDS.search(bare) or (self._leaks and not self._leaks.isdisjoint(_shingles(squeeze(bare)))):
@@ -324,24 +338,15 @@ class EvidenceIndex:
         share = held_share(words, *bags)
         if words and share == 0.0 and not claims.is_empty:  # other words for what the evidence and the question name
             share = held_share([*content_words(around.question), *content_words(around.context)], *bags) - 0.25
-        if words and (share <= 0.0 or (len(words) >= _FEW_WORDS and share < _LEAST_SHARE and claims.is_empty)):
+        if words and (share <= 0.0 or (len(words) >= _FEW_WORDS and share < LEAST_SHARE and claims.is_empty)):
             return "its words do not stand in the evidence it names"
         return None
 
     # --- what is left of it -------------------------------------------------------------------
 
     def _is_lead(self, bare: str) -> bool:
-        """Whether it only introduces what follows: a heading, or a line that ends with a colon, without claims."""
-        line = bare.strip()
-        opens = (line.endswith((":", "：", ":**")) or line.startswith("#") or re.fullmatch(r"\*\*[^*]+\*\*", line)) or (
-            _INTRODUCES.search(line) or line.startswith("|")
-        )
-        if not opens or len(line) > 120 or self._manner_fault(bare) is not None or not claims_of(bare).is_empty:
-            return False
-        words = [word for word in content_words(line) if word not in _PLAIN_ENGLISH]
-        bags = [self._question_words, *(piece.bag for piece in self._pieces.values())]
-        introduces = _INTRODUCES.search(line) is not None
-        return not words or held_share(words, *bags) >= (_LEAST_SHARE if introduces else 0.5)
+        """Whether it only introduces what follows."""
+        return self._manner_fault(bare) is None and is_lead(bare, self._question, self._pieces.values())
 
     def _without_unknown_markers(self, text: str) -> str:
         def keep(match: re.Match[str]) -> str:

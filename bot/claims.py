@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from bot.dates import ClockTime, PartialDate, take_dates, take_times
 from bot.labels import Label, take_labels
@@ -76,6 +77,7 @@ class Claims:
         return not (self.quantities or self.dates or self.times or self.labels or self.names or self.lines)
 
 
+@lru_cache(maxsize=8192)
 def claims_of(sentence: str, *, is_evidence: bool = False) -> Claims:
     """What a sentence without its markers claims. List numbers are no claims, but in evidence they are paragraphs."""
     if is_evidence:

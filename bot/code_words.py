@@ -65,6 +65,7 @@ _OPPOSITE = tuple(
     )
 )
 _NOT = re.compile(r"지\s?(?:않|아니|못)|없|\bnot\b|n't\b|\bnever\b|\bno\b|\bcannot\b", re.IGNORECASE | re.ASCII)
+_NEAR_CHARS = 12
 _FLAG = re.compile(
     r"(?<![\w.])[\"']?([A-Za-z_][\w-]*)[\"']?[ \t]*(?::[ \t]*\w+[ \t]*)?[:=][ \t]*[\"']?(true|false)\b",
     re.IGNORECASE | re.ASCII,
@@ -78,7 +79,7 @@ _NAMED = re.compile(
 def behaviour_fault(spoken: str, code: str) -> str | None:
     """What is wrong with a sentence about code; None when nothing shows."""
     for said, shown in _SHOWN:
-        if (match := said.search(spoken)) and not shown.search(code):
+        if (match := said.search(spoken)) and not shown.search(code) and not _is_denied(match, spoken):
             return f'"{match[0]}" does not show in the code it names'
     if flag := _flag_fault(spoken, code):
         return flag
@@ -89,6 +90,12 @@ def behaviour_fault(spoken: str, code: str) -> str | None:
         if match and not denied and not one.search(comments) and other.search(comments):
             return f'"{match[0]}" is not what the comments of the code say'
     return None
+
+
+def _is_denied(match: re.Match[str], spoken: str) -> bool:
+    """Whether a sentence says that the code does not do it: "does not raise", "던지지 않습니다"."""
+    before, behind = spoken[: match.start()][-_NEAR_CHARS:], spoken[match.end() :][:_NEAR_CHARS]
+    return _NOT.search(before) is not None or _NOT.search(behind) is not None
 
 
 def _flag_fault(spoken: str, code: str) -> str | None:

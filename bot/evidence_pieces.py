@@ -11,6 +11,8 @@ from functools import lru_cache
 from bot.anchor_units import Unit, units_of, without_mark
 from bot.claims import Claims, claims_of, squeeze
 from bot.clause_windows import Window, windows_of
+from bot.code_anchoring import CodePiece
+from bot.code_units import code_units_of
 from bot.content_words import WordBag, bag_of, content_words
 from bot.evidence_tables import EvidenceTable, tables_of
 from bot.excerpt import is_row
@@ -82,7 +84,8 @@ class EvidencePiece:
         self.clauses: list[Clause] = [] if evidence.is_code else clauses_of(_prose(text))
         self.tables: list[EvidenceTable] = [] if evidence.is_code else tables_of(text)
         self.windows: list[Window] = [] if evidence.is_code else windows_of(_prose(text))
-        self.units: list[Unit] = [] if evidence.is_code else units_of(evidence.number, text, self.tables)
+        self.code = CodePiece.of(code_units_of(evidence.number, text), text) if evidence.is_code else None
+        self.units: list[Unit] = units_of(evidence.number, _comments(self.code) if self.code else text, self.tables)
         self._sentences = frozenset(map(_as_said, (unit.sentence for unit in self.units if not unit.is_row)))
         self.superseded = old[1] if (old := _OLD_WORDING.search(text[:_HEAD_CHARS])) else ""
         self.squeezed = squeeze(text)
@@ -248,6 +251,11 @@ def _assignments(text: str) -> dict[str, set[Decimal]]:
     for name, number in _ASSIGNED.findall(text):
         found.setdefault(name, set()).add(Decimal(number.replace("_", "")).normalize())
     return found
+
+
+def _comments(code: CodePiece) -> str:
+    """The title of code and what its comments say."""
+    return "\n".join([code.titles.partition("\n")[0], *(unit.text for unit in code.units if unit.kind == "comment")])
 
 
 def _prose(text: str) -> str:

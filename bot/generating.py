@@ -14,7 +14,9 @@ from typing import cast
 
 from bot.citing import Checked, EvidenceIndex, NumberedEvidence
 from bot.claims import squeeze
+from bot.code_quotes import block_of, lines_of
 from bot.errors import ModelError
+from bot.leads import introduces
 from bot.persona import Persona
 from bot.ports import ChatModel, Waiting
 from bot.prompting import (
@@ -128,10 +130,13 @@ class Writer:
         self._code = ""  # of a code block that is not whole yet
         self._said: set[str] = set()
         self._repeats = 0
+        self._verdict: Checked | None = None  # what stands for a yes or no behind which nothing came
 
     async def write(self, model: ChatModel, turns: Sequence[ChatTurn], waiting: Waiting | None = None) -> None:
         """Streams a reply; where a sentence fails, a second one that goes on from what was accepted."""
         await self._write(model, turns, waiting)
+        if self._verdict is not None and not self.result.cited:
+            await self._quote(self._verdict, "says only yes or no", "")
         if self.result.cited:
             left_out = self._index.left_out_of(self.result.text, self.result.cited)
             self.result.provisos = left_out.text if left_out else ""
@@ -194,6 +199,8 @@ class Writer:
             self._held.append(checked.text)
             self._context = checked.text
             return None
+        if introduces(sentence):
+            self._context = sentence
         if checked.fault == "names no evidence":
             if _DECLINES.search(sentence):
                 self.result.declined = True
@@ -204,6 +211,7 @@ class Writer:
         if checked.fault is not None:
             return await self._refuse(_Failed(sentence, checked.fault, checked.as_quote))
         if not checked.text.strip():
+            self._verdict = self._verdict or checked.as_quote
             return None
         held_fault = await self._release_held(marked_numbers(checked.text))
         return await self._keep_or_quote(checked, sentence) or held_fault
@@ -285,10 +293,14 @@ class Writer:
     async def _quote(self, quote: Checked, reason: str, sentence: str) -> None:
         self._said.add(squeeze(sentence))
         self.result.replaced.append(reason)
-        if quote.text in self.result.quoted:
+        shown = [line for text in self.result.quoted for line in lines_of(text)]
+        lines = lines_of(quote.text)
+        if quote.text in self.result.quoted or (lines and set(lines) <= set(shown)):
             return
+        if self.result.text.rstrip().endswith(_FENCE) and set(quote.cited) <= set(self.result.cited):
+            quote = replace(quote, text=block_of(quote.text))  # goes on from the lines above
         self.result.quoted.append(quote.text)
-        mark = _LIST_MARK.match(sentence)
+        mark = _LIST_MARK.match(sentence) if not quote.text.startswith(_FENCE) else None
         blank = sentence[len(sentence.rstrip()) :]
         await self._keep(replace(quote, text=f"{mark[0] if mark else ''}{quote.text}{blank}"), squeeze(quote.text))
 

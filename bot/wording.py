@@ -129,6 +129,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "What the code does is told as the model read it; compare it with the lines it cites.",
     },
     "proviso": {"ko": "단서 조항:", "en": "But note:"},
+    "code_says": {"ko": "코드에는 이렇게 되어 있습니다", "en": "The code reads"},
     "source_says": {"ko": "원문:", "en": "The source says:"},
     "source_says_old": {"ko": "{until} 개정 전의 옛 원문:", "en": "The source said until {until}:"},
     "missing_words": {"ko": "근거에 {words}은(는) 없습니다.", "en": "The evidence does not mention {words}."},

@@ -63,6 +63,14 @@ LAYERS = {
             "bot.anchoring",
             "bot.clause_quotes",
             "bot.code_words",
+            "bot.code_lines",
+            "bot.code_units",
+            "bot.code_terms",
+            "bot.code_values",
+            "bot.code_conditions",
+            "bot.code_anchoring",
+            "bot.code_quotes",
+            "bot.leads",
             "bot.rule_words",
             "bot.same_meaning",
             "bot.translated_words",
@@ -230,6 +238,7 @@ def test_bot_reaches_knowledge_through_its_door_its_types_and_its_errors_only():
         "bot.operations": ("knowledge.evaluate",),
         "bot.compose_schedule": ("knowledge.watching",),  # file events of folders
         "bot.extraction": ("knowledge.workers",),  # its process ends with the command
+        "bot.code_terms": ("knowledge.retrieval.lexicon",),  # what Korean words are called in code
         "bot.services": ("knowledge.analysis", "knowledge.embed.registry"),  # builds the adapters
     }
     wrong = {}

@@ -74,7 +74,8 @@ class Reached:
         text = self.text
         for quote in self.quotes:
             text = text.replace(" ".join(quote.split()), "\n")
-        return [bare for sentence in split_sentences(text) if (bare := bare_words(sentence))]
+        bare = map(bare_words, split_sentences(text))
+        return [words for words in bare if words and not words.isdigit()]  # the number of a list says nothing
 
 
 def bare_words(text: str) -> str:

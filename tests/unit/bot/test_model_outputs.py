@@ -11,6 +11,7 @@ import unicodedata
 
 import pytest
 
+from bot.code_quotes import lines_of
 from bot.evidence_text import WORD_JOINER
 from tests.unit.bot.model_outputs import Output, Reached, bare_words, reach, read_evidence, read_outputs
 
@@ -18,14 +19,15 @@ SETS = [
     ("model_outputs.tsv", "model_evidence.md"),
     ("model_outputs_other_style.tsv", "model_evidence.md"),
     ("model_outputs_third.tsv", "model_evidence.md"),
-    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 8)),
+    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 11)),
 ]
+FREELY_TOLD_CODE = tuple(f"model_evidence_mixed_{n}.md" for n in (8, 9, 10))  # 16 files each, told as people tell it
 OUTPUTS = [(output, evidence) for table, evidence in SETS for output in read_outputs(table)]
 BAD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "bad"]
 GOOD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "good"]
-MOST_MISSED = 0.02  # of the bad ones: those marked "missed" get through and are still to be mended
 MOST_REFUSED = 0.03  # of the good ones
-LEAST_WHOLE = 0.7  # of the good ones, in the model's own words
+LEAST_WHOLE = 0.7  # of the good ones about documents, in the model's own words; of code the lines are shown instead
+LEAST_WHOLE_OF_PLAIN_CODE = 0.5  # of those that tell short and directly what a line says
 
 
 def allowed(output: Output) -> str:
@@ -56,22 +58,26 @@ async def test_what_is_quoted_stands_in_the_evidence(output: Output, evidence: s
         for part in re.findall(r"“([^”]*)”", quote.replace(WORD_JOINER, "")):
             for cell in re.split(r",\s|:\s|…|\s", part):
                 assert letters(cell) in held
+        assert [line for line in lines_of(quote) if letters(line) not in held] == []
+
+
+def cites_code(output: Output, evidence: str) -> bool:
+    code = {piece.number for piece in read_evidence(evidence) if piece.is_code}
+    return any(int(number) in code for number in re.findall(r"\[(\d+)", output.output))
 
 
 async def test_good_outputs_reach_the_reader():
-    reached = [(output, await reach(output, evidence=evidence)) for output, evidence in GOOD]
-    lost = {output.case: got for output, got in reached if not is_kept(output, got)}
-    whole = [output for output, got in reached if not got.quotes and is_kept(output, got)]
+    reached = [(output, evidence, await reach(output, evidence=evidence)) for output, evidence in GOOD]
+    lost = {output.case: got for output, _, got in reached if not is_kept(output, got)}
     assert len(lost) <= MOST_REFUSED * len(GOOD), lost
-    assert len(whole) >= LEAST_WHOLE * len(GOOD)
+    whole = [(output, evidence) for output, evidence, got in reached if not got.quotes and is_kept(output, got)]
+    prose = [one for one in GOOD if not cites_code(*one)]
+    assert len([one for one in whole if not cites_code(*one)]) >= LEAST_WHOLE * len(prose)
+    plain = [one for one in GOOD if cites_code(*one) and one[1] not in FREELY_TOLD_CODE]
+    assert len([one for one in whole if one in plain]) >= LEAST_WHOLE_OF_PLAIN_CODE * len(plain)
 
 
 def test_the_table_is_large_enough():
-    assert len(OUTPUTS) >= 600
+    assert len(OUTPUTS) >= 1250
     assert len({(output.case, output.output) for output, _ in OUTPUTS}) == len(OUTPUTS)
-    assert {output.kind for output, _ in OUTPUTS} <= {"good", "bad", "missed"}
-
-
-def test_few_bad_outputs_are_missed():
-    missed = [output.case for output, _ in OUTPUTS if output.kind == "missed"]
-    assert len(missed) <= MOST_MISSED * len(BAD), missed
+    assert {output.kind for output, _ in OUTPUTS} == {"good", "bad"}  # none is known to get through
