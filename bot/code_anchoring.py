@@ -259,7 +259,7 @@ def _statement_fault(
 
 def _other_ways_fault(condition: str, unit: CodeUnit, piece: CodePiece) -> str | None:
     """What is wrong when it is told without a condition though the code returns other things as well."""
-    if condition or unit.kind != "return":
+    if condition or unit.told or unit.kind != "return":
         return None
     others = [other for other in piece.units if other.kind == "return" and other.header == unit.header]
     return "the code returns other things, too" if len({other.text for other in others}) > 1 else None

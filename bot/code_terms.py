@@ -18,12 +18,23 @@ _LEAST_SHARED = 4  # letters with which a word must begin to be another form of 
 _GENERIC_WORDS = """
     함수 메서드 메소드 클래스 값 변수 상수 설정 설정값 파일 코드 컬럼 칼럼 열 필드 속성 인자 매개변수 파라미터 옵션
     항목 객체 로직 구현 정의 위치 결과 기본 기본값 디폴트 이름 부분 곳 줄 라인 블록 문 절 컨트롤러 서비스 모듈 스크립트
+    보다 만큼 처럼 까지 부터 에서 에게 이면 이라면 이나 이거나 마저 조차
     기본적 이미 현재 바로 그냥 최대 한도로 사이 동안 대상 여부 지정된 들어 잡혀 나옵 오며
     환경변수 환경 프로퍼티 테이블 엔드포인트 경로 지정 되어 돼 호출부 상태 값이 최댓값 최솟값 개수 횟수
     function method class value variable constant setting settings file code column field attribute argument parameter
     option item object result name line block default defaults set sets defined definition located found implemented
     comes come taken environment holds already currently then here there does do gets happens request call calls
     specified configured configuration config called named by at in table module script endpoint path
+"""
+# words that people take over into Korean as they sound, beside those of the search
+_LOANWORDS = """
+    키:key 토큰:token 버킷:bucket 용량:capacity,size 이벤트:event 메시지:message,msg 큐:queue 락:lock 워커:worker 배치:batch
+    웹훅:webhook,hook 슬롯:slot 버퍼:buffer 스레드:thread 세션:session 쿠폰:coupon 포인트:point 아이디:id 헤더:header
+    바디:body 파라미터:param 캐시:cache 쿼리:query 인덱스:index 레코드:record 로우:row 풀:pool 커넥션:connection,conn
+    소켓:socket 채널:channel 토픽:topic 잡:job 태스크:task 스케줄:schedule 타임아웃:timeout 재시도:retry 리트라이:retry
+    유저:user 회원:member,user 주문:order 결제:payment,charge 재고:stock,inventory 환불:refund 배송:ship,delivery
+    수량:quantity,qty,count 금액:amount,price 상태:status,state 만료:expire,expiry 잔액:balance 권한:role,permission,scope
+    레플리카:replica 포드:pod 파드:pod 컨테이너:container 이미지:image 포트:port 볼륨:volume 프로브:probe 엔드포인트:endpoint
 """
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 
@@ -136,7 +147,7 @@ class CodeWords:
     def _holds(self, form: Form) -> bool:
         if form.is_korean and self._words is not None and self._words.holds(form):
             return True
-        return any(self._has(word) for word in (*(form.stems if not form.is_korean else ()), *_called(form)))
+        return any(self._has(word) for word in (*(() if form.is_korean else (form.word,)), *_called(form)))
 
     def _has(self, word: str) -> bool:
         stem = latin_stem(word)
@@ -167,8 +178,15 @@ def _called(form: Form) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def called_in_code(stem: str) -> tuple[str, ...]:
     """The English words by which code calls what a Korean or English word means."""
-    korean = tuple(word.lower() for word in (*_software().get(stem, ()), *translations_of(stem)))
+    known = (*_software().get(stem, ()), *_loanwords().get(stem, ()), *translations_of(stem))
+    korean = tuple(word.lower() for word in known)
     return korean if stem and "가" <= stem[0] <= "힣" else (*korean, *load_lexicon("software_en").get(stem, ()))
+
+
+@lru_cache(maxsize=1)
+def _loanwords() -> dict[str, list[str]]:
+    words = [pair.split(":") for pair in _LOANWORDS.split()]
+    return {korean: english.split(",") for korean, english in words}
 
 
 @lru_cache(maxsize=1)

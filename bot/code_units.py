@@ -214,7 +214,7 @@ class _Reader:
                 text=text,
                 written=line.written if kind != "comment" else line.comment_written,
                 opener=conditions[-1].opener if conditions and not guards else (),
-                guards=(*(g for block in blocks for g in (*block.guards, *block.passed)), *guards),
+                guards=tuple(dict.fromkeys((*(g for b in blocks for g in (*b.guards, *b.passed)), *guards))),
                 header="\n".join(block.header for block in blocks if block.header),
                 keys="\n".join(block.key for block in blocks if block.key),
             )
