@@ -16,6 +16,7 @@ import structlog
 from bot.errors import BotError, PlatformError
 from bot.ports import ChatPlatform
 from bot.store import Store, moment, timestamp
+from bot.two_languages import Texts
 from bot.types import Language, Part
 from knowledge.errors import KnowledgeError
 from knowledge.masking import mask
@@ -36,7 +37,7 @@ _GRACE: tuple[tuple[str, timedelta], ...] = (
 )
 _DEGRADED_MATTERS = ("source:", "alerts")  # elsewhere "degraded" is a state in which answers are still given
 
-_TEXTS: Mapping[str, Mapping[Language, str]] = {
+TEXTS = Texts({
     "raised": {
         "ko": "⚠️ **관리자 알림** · `{key}`\n\n{sentence}\n\n_{since} UTC부터. "
         "자세한 것은 `haechi status`와 `haechi doctor`._",
@@ -52,7 +53,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "en": "✅ `{key}` is well again ({since} to {until} UTC).",
     },
     "event": {"ko": "ℹ️ **관리자 알림** · `{key}`\n\n{sentence}", "en": "ℹ️ **For admins** · `{key}`\n\n{sentence}"},
-}
+})  # fmt: skip
 
 log = structlog.get_logger(__name__)
 
@@ -271,7 +272,9 @@ def text_of(notice: Notice, what: str, language: Language) -> str:
     kind = what if what in ("raised", "over") else "still"
     if not notice.lasts:
         kind = "event"
-    return _TEXTS[kind][language].format(
+    return TEXTS.say(
+        kind,
+        language,
         key=notice.key,
         sentence=notice.sentence,
         since=f"{notice.raised_at:%Y-%m-%d %H:%M}",

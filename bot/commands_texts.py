@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bot.two_languages import Texts
 
-from bot.types import Language
-
-_TEXTS: Mapping[str, Mapping[Language, str]] = {
+TEXTS = Texts({
     "help": {
         "ko": "**`/haechi`로 할 수 있는 일**\n\n"
         "- `/haechi ask 질문` (질문): 이 채널에서 볼 수 있는 자료로 답합니다. 답은 나에게만 보입니다.\n"
@@ -138,9 +136,6 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     },
     "cancelled_none": {"ko": "진행 중인 색인이 없습니다.", "en": "No sync waits or runs."},
     "reindex_failed": {"ko": "다시 읽지 못했습니다: {why}", "en": "It could not be read again: {why}"},
-}  # fmt: skip
+})  # fmt: skip
 
-
-def text(name: str, language: Language, /, **values: object) -> str:
-    """The text of that name with its values filled in."""
-    return _TEXTS[name][language].format(**values)
+text = TEXTS.say

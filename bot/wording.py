@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
+from bot.two_languages import Texts
 from bot.types import Language
 
-_TEXTS: Mapping[str, Mapping[Language, str]] = {
+TEXTS = Texts({
     "sources": {"ko": "출처", "en": "Sources"},
     "nearest": {"ko": "가장 가까운 자료(답의 근거는 아님)", "en": "Nearest sources (not evidence for an answer)"},
     "called_by": {"ko": "호출하는 곳", "en": "Called by"},
@@ -31,7 +31,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
         "questions get an hourglass only.",
     },
     "over_limit_total": {
-        "ko": "지금은 모두의 질문이 한꺼번에 몰려 있습니다. {wait} 뒤에 다시 물어봐 주세요."
+        "ko": "{window} 답할 수 있는 것보다 많은 질문이 들어오고 있습니다. {wait} 뒤에 다시 물어봐 주세요."
         " 그때까지 오는 질문에는 모래시계만 표시합니다.",
         "en": "More is being asked than can be answered {window}. Please ask again in {wait}; until then further"
         " questions get an hourglass only.",
@@ -178,18 +178,15 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     "tool_vectors": {"ko": "의미 검색", "en": "search by meaning"},
     "vectors_none": {"ko": "{sources}: 아직 들어간 것이 없음", "en": "{sources}: nothing has joined it yet"},
     "tool_catalog": {"ko": "색인 저장소", "en": "the catalog"},
-}
+})  # fmt: skip
 
-
-def word(name: str, language: Language, **values: object) -> str:
-    """The text of that name with its values filled in."""
-    return _TEXTS[name][language].format(**values)
+word = TEXTS.say
 
 
 def tool_name(tool: str, language: Language) -> str:
     """ "dense:e5" -> "의미 검색 e5"; names that have no text stay as they are."""
     kind, _, rest = tool.partition(":")
-    if f"tool_{kind}" not in _TEXTS:
+    if f"tool_{kind}" not in TEXTS:
         return tool
     return f"{word(f'tool_{kind}', language)} {rest}".strip()
 

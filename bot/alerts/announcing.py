@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from bot.alerts.alert import Alert
 from bot.alerts.digests import Digest
 from bot.reply_text import link_address
+from bot.two_languages import Texts
 from bot.types import Language
 
 MAX_LINES = 12
@@ -18,7 +19,7 @@ MAX_EXCERPT_CHARS = 1_200
 LATE_AFTER = timedelta(minutes=10)
 
 _SIGNS: Mapping[str, str] = {"critical": "🔴", "error": "🔴", "warning": "🟠", "info": "🔵", "unknown": "⚪"}
-_TEXTS: Mapping[str, Mapping[Language, str]] = {
+TEXTS = Texts({
     "open": {"ko": "알림 열기", "en": "Open the alert"},
     "late": {
         "ko": "{at} UTC에 받은 알림입니다. 이 채널에 지금에야 올릴 수 있었습니다.",
@@ -32,7 +33,7 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     },
     "line": {"ko": "{n}번, 마지막 {at}", "en": "{n} times, last at {at}"},
     "more": {"ko": "그 밖에 {n}종", "en": "{n} more faults"},
-}
+})  # fmt: skip
 
 
 def announcement(alert: Alert, language: Language, *, received_at: datetime, now: datetime) -> str:
@@ -45,9 +46,9 @@ def announcement(alert: Alert, language: Language, *, received_at: datetime, now
         parts.append(f"```\n{excerpt}\n```")
     address = link_address(alert.url)
     if address:
-        parts.append(f"[{_TEXTS['open'][language]}]({address})")
+        parts.append(f"[{TEXTS.say('open', language)}]({address})")
     if now - received_at > LATE_AFTER:
-        parts.append(f"_{_TEXTS['late'][language].format(at=f'{received_at:%Y-%m-%d %H:%M}')}_")
+        parts.append(f"_{TEXTS.say('late', language, at=f'{received_at:%Y-%m-%d %H:%M}')}_")
     return "\n\n".join(parts)
 
 
@@ -56,12 +57,12 @@ def digest_text(digest: Digest, language: Language) -> str:
     hour = datetime.fromisoformat(digest.hour)
     lines = [
         f"- {_code(one.title)} · {_code(one.service or '-')}: "
-        + _TEXTS["line"][language].format(n=one.count, at=f"{one.last_at:%H:%M}")
+        + TEXTS.say("line", language, n=one.count, at=f"{one.last_at:%H:%M}")
         for one in digest.listed
     ]
     if digest.faults > len(digest.listed):
-        lines.append(f"- {_TEXTS['more'][language].format(n=digest.faults - len(digest.listed))}")
-    head = _TEXTS["beyond"][language].format(hour=f"{hour:%m-%d %H:%M}", faults=digest.faults, alerts=digest.alerts)
+        lines.append(f"- {TEXTS.say('more', language, n=digest.faults - len(digest.listed))}")
+    head = TEXTS.say("beyond", language, hour=f"{hour:%m-%d %H:%M}", faults=digest.faults, alerts=digest.alerts)
     return "\n".join([head, "", *lines]) if lines else head
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bot.two_languages import Texts
 
-from bot.types import Language
-
-_TEXTS: Mapping[str, Mapping[Language, str]] = {
+TEXTS = Texts({
     "cause": {"ko": "추정 원인", "en": "Likely cause"},
     "high": {"ko": "확신 높음", "en": "high confidence"},
     "medium": {"ko": "확신 보통", "en": "medium confidence"},
@@ -110,9 +108,6 @@ _TEXTS: Mapping[str, Mapping[Language, str]] = {
     },
     "no_cases": {"ko": "기억해 둔 지난 사례가 없습니다.", "en": "No past case is remembered."},
     "callers_none": {"ko": "호출하는 곳을 찾지 못했습니다.", "en": "No caller was found."},
-}  # fmt: skip
+})  # fmt: skip
 
-
-def say(name: str, language: Language, **values: object) -> str:
-    """A text of this page in a language."""
-    return _TEXTS[name][language].format(**values)
+say = TEXTS.say

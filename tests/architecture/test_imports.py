@@ -96,6 +96,7 @@ LAYERS = {
             "bot.evidence_text",
             "bot.sources",
             "bot.wording",
+            "bot.two_languages",
             "bot.json_forms",
             "bot.model_chain",
             "bot.structured",
