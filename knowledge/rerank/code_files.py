@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.code_history import CHANGED
+from knowledge.retrieval.code_literals import QUOTED, note_quotes
 from knowledge.retrieval.code_priors import code_prior
 from knowledge.retrieval.question import Question
 
 SUPPORT = 0.8  # of the mean score of the best neighbours in the file, relative to the best of all
 CHANGES = 0.7  # of what the commits say that touched the file
+QUOTES = 2.0  # of a text that holds what the question quotes
 TOGETHER = 1.0  # of the share of the question that the candidates of a file hold together, for translated questions
 _NEIGHBOURS = 3
 _TOGETHER_CANDIDATES = 6
@@ -32,6 +34,7 @@ def rank_with_files(
     for candidate in ranked:
         locator = candidate.chunk.locator
         by_file.setdefault((locator.source, locator.uri), []).append(candidate)
+    note_quotes(ranked, question)
     best = ranked[0].score
     translated = _HANGUL.search(question.text) is not None and bool(question.expansions)
     added: list[tuple[Candidate, float]] = []
@@ -43,7 +46,7 @@ def rank_with_files(
             candidate.features["file_support"] = min(1.0, others / (_NEIGHBOURS * best))
             candidate.features["file_coverage"] = together
             support = SUPPORT * others / (_NEIGHBOURS * best) + TOGETHER * together
-            support += CHANGES * candidate.features.get(CHANGED, 0.0)
+            support += CHANGES * candidate.features.get(CHANGED, 0.0) + QUOTES * candidate.features.get(QUOTED, 0.0)
             added.append((candidate, support * code_prior(candidate.chunk, about_tests=question.about_tests)))
     for candidate, support in added:
         candidate.score += support
