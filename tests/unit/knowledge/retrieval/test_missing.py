@@ -43,6 +43,17 @@ def lack(question: str, *chunks: Chunk) -> Lack:
     return find_lack(understood, candidates, term_weights(understood.words, {}, 1000))
 
 
+AGREED = chunk(
+    "agreed",
+    "개최일자 | 합의사항\n1분기(‘13.4.12) | 휴가를 늘린다.",
+    label="노사협의회 합의사항 <2010~2014년>",
+    kind="table",
+)
+STRANGERS = chunk("strangers", "직원이 아닌 자에게도 여비를 준다.", label="여비규정 제27조(직원 이외의 여비)")
+BOSS = chunk("boss", "부회장의 수당은 500,000원으로 한다.", label="급여규정 제9조(수당)")
+TRAINS = chunk("trains", "구간 | 운임\n강릉-서울 | 30,900원", label="철도 운임")
+
+
 @pytest.mark.parametrize(
     ("question", "evidence", "words"),
     [
@@ -53,6 +64,15 @@ def lack(question: str, *chunks: Chunk) -> Lack:
         ("할머니가 돌아가시면 경조금이 얼마예요?", [MOURNING], ()),
         ("자격증 수당이 얼마예요?", [LICENCES], ()),
         ("하루 이틀 나중에 오늘", [MOURNING], ()),
+        ("고양이가 죽으면 조의금이 나와요?", [MOURNING], ("고양이",)),
+        ("2008년 노사협의회 합의사항이 뭐예요?", [AGREED], ("2008년",)),
+        ("2013년 노사협의회 합의사항이 뭐예요?", [AGREED], ()),
+        ("2011년 노사협의회 합의사항이 뭐예요?", [AGREED], ()),
+        ("직원이 아닌 사람도 여비를 받아요?", [STRANGERS], ()),
+        ("직원이 아닌 사람도 경조금을 받아요?", [MOURNING], ("직원이 아닌",)),
+        ("여비규정 제35조가 뭐예요?", [CARS], ("제35조",)),
+        ("여비규정 제7조가 뭐예요?", [CARS], ()),
+        ("강릉서울 철도 요금은 얼마예요?", [TRAINS], ()),
     ],
 )
 def test_words_that_no_evidence_holds_are_named_as_they_are_written(
@@ -66,6 +86,15 @@ def test_a_word_that_stands_in_other_evidence_only_is_apart() -> None:
     assert found.words == ()
     assert found.apart_words == ("자동차",)
     assert found.focus < 1.0
+
+
+def test_the_year_of_the_one_who_asks_is_no_subject() -> None:
+    assert "2015년" not in lack("2015년에 입사한 직원의 합의사항은?", AGREED).words
+    assert "2015년" in lack("2015년 합의사항은?", AGREED).words
+
+
+def test_a_word_inside_another_one_that_changes_its_meaning_is_not_there() -> None:
+    assert lack("회장의 수당은 얼마예요?", BOSS).focus < lack("부회장의 수당은 얼마예요?", BOSS).focus
 
 
 def test_an_article_and_the_appendix_that_it_names_are_read_together() -> None:
@@ -99,6 +128,13 @@ def test_a_word_that_stands_apart_bars_ok_too() -> None:
     assert verdict.decision == "weak"
     assert verdict.missing == ()
     assert "자동차" in verdict.reason
+
+
+def test_what_is_asked_for_and_told_nowhere_bars_ok() -> None:
+    features = {"coverage": 0.9, "told": 0.2}
+    verdict = judge(features, None, lack=Lack(told=0.2))
+    assert verdict.decision == "weak"
+    assert "of the kind that is asked for" in verdict.reason
 
 
 def test_search_tells_what_is_missing() -> None:
