@@ -28,13 +28,16 @@ _GENERIC_WORDS = """
 """
 # words that people take over into Korean as they sound, beside those of the search
 _LOANWORDS = """
-    키:key 토큰:token 버킷:bucket 용량:capacity,size 이벤트:event 메시지:message,msg 큐:queue 락:lock 워커:worker 배치:batch
+    키:key 토큰:token 버킷:bucket 용량:capacity,size 이벤트:event 메시지:message,msg 큐:queue 락:lock 워커:worker
+    배치:batch
     웹훅:webhook,hook 슬롯:slot 버퍼:buffer 스레드:thread 세션:session 쿠폰:coupon 포인트:point 아이디:id 헤더:header
     바디:body 파라미터:param 캐시:cache 쿼리:query 인덱스:index 레코드:record 로우:row 풀:pool 커넥션:connection,conn
     소켓:socket 채널:channel 토픽:topic 잡:job 태스크:task 스케줄:schedule 타임아웃:timeout 재시도:retry 리트라이:retry
     유저:user 회원:member,user 주문:order 결제:payment,charge 재고:stock,inventory 환불:refund 배송:ship,delivery
-    수량:quantity,qty,count 금액:amount,price 상태:status,state 만료:expire,expiry 잔액:balance 권한:role,permission,scope
-    레플리카:replica 포드:pod 파드:pod 컨테이너:container 이미지:image 포트:port 볼륨:volume 프로브:probe 엔드포인트:endpoint
+    수량:quantity,qty,count 금액:amount,price 상태:status,state 만료:expire,expiry 잔액:balance
+    권한:role,permission,scope
+    레플리카:replica 포드:pod 파드:pod 컨테이너:container 이미지:image 포트:port 볼륨:volume 프로브:probe
+    엔드포인트:endpoint
 """
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 
@@ -133,7 +136,8 @@ class CodeWords:
     def __init__(self, texts: Iterable[str]) -> None:
         text = "\n".join(texts)
         self._parts = frozenset(part.lower() for part in _PARTS.findall(text))
-        self._stems = frozenset(latin_stem(part) for part in self._parts)
+        self._stems = frozenset(stem for part in self._parts if (stem := latin_stem(part)))
+        self._beginnings = self._parts | {p[:end] for p in self._parts for end in range(_LEAST_SHARED, len(p))}
         self._words = Vocabulary([text]) if _HANGUL.search(text) else None
         self._known: dict[str, bool] = {}
 
@@ -150,13 +154,9 @@ class CodeWords:
         return any(self._has(word) for word in (*(() if form.is_korean else (form.word,)), *_called(form)))
 
     def _has(self, word: str) -> bool:
-        stem = latin_stem(word)
-        if word in self._parts or (stem and stem in self._stems):
+        if word in self._beginnings or latin_stem(word) in self._stems:
             return True
-        return any(
-            min(len(part), len(word)) >= _LEAST_SHARED and (part.startswith(word) or word.startswith(part))
-            for part in self._parts
-        )
+        return any(word[:end] in self._parts for end in range(_LEAST_SHARED, len(word)))
 
 
 @lru_cache(maxsize=4096)

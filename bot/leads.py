@@ -21,7 +21,8 @@ _INTRODUCES = re.compile(
 _HEADING = re.compile(r"#.*|\|.*|\*\*[^*]+\*\*|.*(?::|：|:\*\*)$", re.DOTALL)
 _PLAIN_ENGLISH = frozenset({"here", "summary", "follows", "overview", "steps", "details", "answer", "key", "points"})
 _VERDICT = re.compile(
-    r"그렇(?:습니다|지\s?않습니다|다|지\s?않다)|맞(?:습니다|아요|다)|아닙니다|\b(?:yes|no|correct|it (?:is|does|can)|(?:is|does|can)(?:\s?n[o']t| not))\b",
+    r"그렇(?:습니다|지\s?않습니다|다|지\s?않다)|맞(?:습니다|아요|다)|아닙니다|"
+    r"\b(?:yes|no|correct|it (?:is|does|can)|(?:is|does|can)(?:\s?n[o']t| not))\b",
     re.IGNORECASE,
 )
 
