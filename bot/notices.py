@@ -19,6 +19,13 @@ SEARCH_TOOLS = ("dense", "keyword", "catalog")
 RERANKER = "reranker"  # no tool of the search itself: without it the same is found, in another order
 _PENDING = re.compile(r"^vectors pending for (\d+) of (\d+) chunks of (.+)$")
 _EMBEDDER = re.compile(r"^embedder (\S+) could not be used, its results are missing: (.+)$", re.DOTALL)
+_EARLIEST = re.compile(
+    r"^the question asks (?:for (?P<time>.+?)|before its last revision): the earliest wording of (?P<name>.+) that is"
+    r" known holds since (?P<day>\S+)$",
+    re.DOTALL,
+)
+_NOT_YET = re.compile(r"^(?P<name>.+) is not in force before (?P<day>\d{4}-\d{2}-\d{2})$")
+_TIME_PARTICLES = re.compile(r"\s*(?:에는|에도|까지는|까지만|엔|에|기준|당시|시점|현재|때|무렵)$")
 _RERANKER = re.compile(r"^(?:the )?reranker\b", re.IGNORECASE)
 
 
@@ -94,7 +101,17 @@ def degraded_line(sentence: str, language: Language, *, titles: Mapping[str, str
         return word("embedder_missing", language, tool=name, reason=embedder[2].rstrip("."))
     if _RERANKER.match(sentence):
         return word("reranker_missing", language)
-    return sentence
+    return _time_line(sentence, language) or sentence
+
+
+def _time_line(sentence: str, language: Language) -> str | None:
+    """Since when what is shown holds, when the question is about a time before; None for other sentences."""
+    if not_yet := _NOT_YET.match(sentence):
+        return word("not_in_force_yet", language, name=not_yet["name"], day=not_yet["day"])
+    if (earliest := _EARLIEST.match(sentence)) is None:
+        return None
+    time = _TIME_PARTICLES.sub("", earliest["time"]) if earliest["time"] else word("before_last_revision", language)
+    return word("earliest_wording", language, time=time, name=earliest["name"], day=earliest["day"])
 
 
 def model_problem(error: ModelError, language: Language) -> str:

@@ -150,6 +150,17 @@ TEXTS = Texts({
         "ko": "{tool}을 쓸 수 없어 그 결과가 빠졌습니다({reason})",
         "en": "{tool} could not be used, its results are missing ({reason})",
     },
+    "earliest_wording": {
+        "ko": "{time}의 {name} 내용은 색인에 없습니다. 아는 것 가운데 가장 이른 내용은 {day}부터 시행된 것이라, "
+        "그때는 달랐을 수 있습니다.",
+        "en": "What {name} said {time} is not in the index: the earliest wording that is known holds since {day}; "
+        "it may have been different then.",
+    },
+    "not_in_force_yet": {
+        "ko": "{name}은(는) {day}부터 시행됩니다. 아직 시행되지 않았습니다.",
+        "en": "{name} comes into force on {day}; it does not hold yet.",
+    },
+    "before_last_revision": {"ko": "마지막 개정 전", "en": "before its last revision"},
     "reranker_missing": {
         "ko": "순위 모델을 쓸 수 없어 결과 순서가 평소보다 거칠 수 있습니다.",
         "en": "The reranker could not be used; the order of the results may be rougher than usual.",

@@ -17,6 +17,15 @@ _RELATIVE_YEARS = {
 _KOREAN = re.compile(
     r"(?<!\d)(?P<y>(?:19|20)\d{2})\s*[년.\-]\s*(?:(?P<m>\d{1,2})\s*[월.\-]?\s*(?:(?P<d>\d{1,2})\s*[일.]?)?)?" + _MARK
 )
+# a year without a mark is the time that is asked about when the question ends in the past: "2015년 일비는 얼마였나요?"
+_PAST_END = (
+    r"[가-힣]*(?:였|었|았|했|됐|갔|냈|났|겼)(?:나요|어요|어|나|죠|지요?|습니까|을까요?|던가요?|는지)?\s*[?？.!~]*\s*$"
+)
+_KOREAN_PAST = re.compile(
+    r"(?<!\d)(?P<y>(?:19|20)\d{2})\s*년도?\s*(?:(?P<m>\d{1,2})\s*월\s*(?:(?P<d>\d{1,2})\s*일)?)?(?:에)?(?=\s)"
+    rf"(?!\s*(?:\d\s*[/]?\d*\s*분기|[상하]반기|이후|이전|말|초|중))(?=.*{_PAST_END})"
+)
+_RELATIVE_PAST = re.compile(rf"(?P<word>{'|'.join(_RELATIVE_YEARS)})(?:에)?(?=\s)(?=.*{_PAST_END})")
 _KOREAN_RELATIVE = re.compile(
     rf"(?P<word>{'|'.join(_RELATIVE_YEARS)})\s*(?:(?P<m>\d{{1,2}})\s*월\s*(?:(?P<d>\d{{1,2}})\s*일)?)?(?P<mark>{_MARK})?"
 )
@@ -79,7 +88,7 @@ def moment_of(text: str, *, today: date) -> Moment:
 
 
 def _named(text: str, today: date) -> Moment | None:
-    found = _KOREAN.search(text)
+    found = _KOREAN.search(text) or _KOREAN_PAST.search(text)
     if found:
         return _period(int(found["y"]), _int(found["m"]), _int(found["d"]), found.group(), today)
     found = _ENGLISH.search(text)
@@ -100,6 +109,9 @@ def _relative(text: str, today: date) -> Moment | None:
     if found and (found["mark"] or (found["m"] and re.match(r"\s*(?:에|에는|엔)?\s", text[found.end() :] + " "))):
         year = today.year + _RELATIVE_YEARS[found["word"]]
         return _period(year, _int(found["m"]), _int(found["d"]), found.group(), today)
+    found = _RELATIVE_PAST.search(text)
+    if found:
+        return _period(today.year + _RELATIVE_YEARS[found["word"]], None, None, found.group(), today)
     found = _LAST_YEAR.search(text)
     if found:
         return _period(today.year + (1 if found["word"].casefold() == "next" else -1), None, None, found.group(), today)

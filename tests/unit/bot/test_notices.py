@@ -21,6 +21,15 @@ from tests.unit.bot.company import build_answering
         ("vectors pending for 12 of 340 chunks of rules", "rules: 340개 조각 중 12개는 아직"),
         ("embedder e5 could not be used, its results are missing: connection refused", "의미 검색 e5을 쓸 수 없어"),
         ("reranker could not be used: no model", "순위 모델을 쓸 수 없어"),
+        (
+            "the question asks for 2015년에는: the earliest wording of 여비규정 that is known holds since 2023-10-20",
+            "2015년의 여비규정 내용은 색인에 없습니다. 아는 것 가운데 가장 이른 내용은 2023-10-20부터",
+        ),
+        (
+            "the question asks before its last revision: the earliest wording of 여비규정 that is known holds since 2023-10-20",
+            "마지막 개정 전의 여비규정 내용은",
+        ),
+        ("여비규정 is not in force before 2030-01-01", "2030-01-01부터 시행됩니다"),
     ],
 )
 def test_sentences_of_the_search_are_korean_for_korean_readers(sentence, korean):
