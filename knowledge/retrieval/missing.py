@@ -22,8 +22,9 @@ TOLD_FROM = 0.6
 _LOOKED_AT = 4  # pieces of evidence that an answer may rest on
 _TELLING_FROM = 4.0  # weight of a word, 0..10, from which it tells what a question is about
 _FULL_WEIGHT = 10.0
-_NAME_SHARE = 0.5  # of names: the house's own name stands in few of its rules
+_NAME_SHARE = 0.5  # of names: the house's own name stands in few of its rules; and of what the asker is
 _FOREIGN_SHARE = 0.4  # of Korean words where the evidence is English: what the lexicons do not know is not absent
+_STANDING = frozenset({"입사", "재직", "년차"})  # what somebody says of himself
 _HANGUL = re.compile(r"[가-힣]")
 _LATIN = re.compile(r"[A-Za-z]")
 _APPENDIX = re.compile(r"\[((?:별표|별지|별첨|서식)\s*(?:제?\d+)?)")
@@ -99,10 +100,15 @@ def _subject_weights(question: Question, pieces: Sequence[Held], term_weights: M
     weights: dict[str, float] = {}
     for term in question.subjects:
         if term in term_weights and not is_everyday(term):
-            share = _NAME_SHARE if term in question.names else 1.0
+            share = _NAME_SHARE if term in question.names or _of_the_asker(term, question.text) else 1.0
             share *= _FOREIGN_SHARE if not is_korean and not _LATIN.match(term) else 1.0
             weights[term] = term_weights[term] * share
     return weights
+
+
+def _of_the_asker(term: str, text: str) -> bool:
+    """Whether the word says who asks ("대리인데", "입사 12년차"): rules speak of grades, not of each title."""
+    return term in _STANDING or re.search(rf"{re.escape(term)}(?:인데|입니다|이라서|라서|이고)", text) is not None
 
 
 def _missing(question: Question, pieces: Sequence[Held], weights: Mapping[str, float]) -> dict[str, float]:
