@@ -22,6 +22,7 @@ from knowledge.retrieval.revisions import OTHER_TIME_PRIOR, Revisions
 from knowledge.types import Chunk, ToolStatus
 
 RERANKER = "reranker"
+_FAR_BEHIND = 0.3  # of the question's weight: a kind that holds so much less is not what is asked for
 _JUDGED = 3  # leading candidates on which the gate's verdict rests: they stay among what is shown
 _JUDGED_BEHIND = 4  # places that may come before them
 _TELLING_SPREAD = 2.0  # between best and worst, in logarithms of odds: a model that tells less apart says less
@@ -35,16 +36,34 @@ class ModelOrder:
         self._config = config
         self._clock = clock
 
+    def shares(self, coverages: Sequence[float]) -> list[int]:
+        """How many candidates of each kind the model reads: a question never waits for more than are set. A kind that
+        holds far less of the question (0..1 each) gets none, else they share."""
+        best = max(coverages, default=0.0)
+        near = [coverage >= best - _FAR_BEHIND for coverage in coverages]
+        return [self._config.candidates // sum(near) if is_near else 0 for is_near in near]
+
     def order(
-        self, question: Question, ranked: list[Candidate], revisions: Revisions, recalled: Recalled
+        self,
+        question: Question,
+        ranked: list[Candidate],
+        revisions: Revisions,
+        recalled: Recalled,
+        *,
+        candidates: int,
     ) -> list[Candidate]:
         """The candidates, best first; in `recalled` stands whether the model could be asked.
 
-        A stack trace is no question that a model could read: its frames say what comes first.
+        It reads the best part of each of so many sections. A stack trace is no question that a model could read: its
+        frames say what comes first.
         """
-        if self._reranker is None or not ranked or question.frames:
+        if self._reranker is None or not ranked or question.frames or candidates < 1:
             return ranked
-        passages = [candidate.chunk.index_text for candidate in ranked[: self._config.candidates]]
+        sections = {candidate.group: candidate for candidate in reversed(ranked)}  # the best part of each stays
+        best = [candidate for candidate in ranked if sections[candidate.group] is candidate][:candidates]
+        chosen = {id(candidate) for candidate in best}
+        ranked = [*best, *(candidate for candidate in ranked if id(candidate) not in chosen)]
+        passages = [candidate.chunk.index_text for candidate in best]
         try:
             said = self._reranker.score(question.text, passages)
         except (ModelMissing, ToolDown, BadInput) as error:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from knowledge.analysis import analyze
@@ -23,17 +22,19 @@ from knowledge.retrieval.code_links import likely_first, note_callers, with_modi
 from knowledge.retrieval.coverage import TermWeights, term_weights
 from knowledge.retrieval.expand import merge_parts, one_per_group
 from knowledge.retrieval.foreign_words import ENGLISH_PROBE, temper_unknown, with_wordings_counted
-from knowledge.retrieval.fusion import fuse_rankings, interleave
+from knowledge.retrieval.fusion import fuse_rankings
 from knowledge.retrieval.gate import NOTHING_LACKS, gate_features, judge
 from knowledge.retrieval.links import with_linked_sections
+from knowledge.retrieval.misread import with_misread_forms
 from knowledge.retrieval.missing import find_lack
 from knowledge.retrieval.moment import Moment, moment_of
+from knowledge.retrieval.outcomes import Outcome, combine
 from knowledge.retrieval.places import locate_files, locate_frames
 from knowledge.retrieval.question import Question, understand, without_wordings
 from knowledge.retrieval.recall import DENSE, KEYWORD, Recall, Recalled, Spaces
 from knowledge.retrieval.revisions import Revisions, in_order_of_time, marked_with_time, weigh_by_time
 from knowledge.retrieval.versions import chunking_version
-from knowledge.types import Evidence, EvidenceKind, Scope, ScoredChunk, ToolStatus, Verdict
+from knowledge.types import Evidence, EvidenceKind, Scope
 
 KINDS: tuple[EvidenceKind, ...] = ("docs", "code")
 ADDED_WEIGHT = 0.5  # of a ranking for the question in the words of the texts
@@ -45,29 +46,20 @@ _ANSWERING = 2  # pieces of evidence whose time must be that of the question
 _SHORT_SECTION = 2  # parts that are shown together wherever the search found something
 _ROWS_CHOSEN = 6  # leading sections that are shown around the row that is asked for
 _MERGED = 10  # leading pieces of evidence that get their neighbouring parts
-_CLOSE = 0.15  # two kinds whose probabilities differ by less both belong to the answer
-_BAND_ORDER = {"none": 0, "weak": 1, "ok": 2}
 
 
 @dataclass(slots=True, kw_only=True)
-class _Outcome:
-    """What one kind of source has to say."""
+class _Found:
+    """What was found of one kind, in the order of its features, before a model is asked and the gate judges."""
 
     kind: EvidenceKind
-    evidence: list[ScoredChunk]
-    verdict: Verdict
-    tools: list[ToolStatus] = field(default_factory=list)
-    degraded: list[str] = field(default_factory=list)
-    took_ms: dict[str, float] = field(default_factory=dict)
-    features: dict[str, float] = field(default_factory=dict)
-    vanished: bool = False  # whether something that was found by its words was replaced before it could be read
-
-    @property
-    def strength(self) -> float:
-        """Comparable between kinds: the probability, or a value inside the band of the verdict without one."""
-        if self.verdict.probability is not None:
-            return self.verdict.probability
-        return (_BAND_ORDER[self.verdict.decision] + self.features.get("coverage", 0.0)) / 3
+    generations: Mapping[str, int]
+    question: Question
+    weights: dict[str, float]
+    ranked: list[Candidate]
+    revisions: Revisions
+    recalled: Recalled
+    features: dict[str, float]  # that the gate looks at
 
 
 class SearchPipeline:
@@ -111,18 +103,19 @@ class SearchPipeline:
             moved = any(outcome.vanished for outcome in outcomes)
             if not moved and self._catalog.active_generations(scope) == generations:
                 break  # else the index went on meanwhile: what was found is of two states
-        return _combine(query, outcomes, asked=kind, top_k=top_k, total_ms=(time.perf_counter() - started) * 1000)
+        return combine(query, outcomes, asked=kind, top_k=top_k, total_ms=(time.perf_counter() - started) * 1000)
 
     def _search_kinds(
         self, query: str, generations: Mapping[str, int], kind: EvidenceKind | None, top_k: int
-    ) -> list[_Outcome]:
+    ) -> list[Outcome]:
         kinds = self._catalog.evidence_kinds()
-        outcomes = []
+        found = []
         for one in KINDS if kind is None else (kind,):
             of_kind = {source: number for source, number in generations.items() if kinds.get(source) == one}
             if of_kind:
-                outcomes.append(self._search_kind(query, one, of_kind, top_k))
-        return outcomes
+                found.append(self._found(query, one, of_kind, top_k))
+        shares = self._by_model.shares([one.features.get("coverage", 0.0) for one in found])
+        return [self._judged(one, top_k, candidates=share) for one, share in zip(found, shares, strict=True)]
 
     def is_calibrated(self, source: str, kind: EvidenceKind) -> bool:
         """Whether there is a calibration for exactly the vector spaces and versions of this source."""
@@ -139,12 +132,16 @@ class SearchPipeline:
         kinds = self._catalog.evidence_kinds()
         generations = self._catalog.active_generations(scope)
         of_kind = {source: number for source, number in generations.items() if kinds.get(source) == kind}
-        return self._search_kind(query, kind, of_kind, 8).features if of_kind else {}
+        return self._judged(self._found(query, kind, of_kind, 8), 8, candidates=0).features if of_kind else {}
 
     # --- one kind ---------------------------------------------------------------------------------
 
-    def _search_kind(self, query: str, kind: EvidenceKind, generations: Mapping[str, int], top_k: int) -> _Outcome:
+    def _found(self, query: str, kind: EvidenceKind, generations: Mapping[str, int], top_k: int) -> _Found:
         question = understand(query, kind)
+        if kind == "docs":
+            question = with_misread_forms(
+                question, lambda terms: self._keywords.document_frequencies(terms, generations=generations)[0]
+            )
         limit = max(_CANDIDATES_PER_RANKING, 3 * top_k)
         recalled = self._recall.gather(question, generations, limit=limit)
         candidates = self._fused(question, recalled, generations, limit)[: max(_RANKED, top_k)]
@@ -152,9 +149,26 @@ class SearchPipeline:
         question, weights = self._weighed(question, kind, revisions)
         started = time.perf_counter()
         ranked = weigh_by_time(rank_by_features(question, candidates, weights), revisions)
-        features = gate_features(question, ranked, weights)  # of the order that the gate was measured with
-        ranked = self._by_model.order(question, ranked, revisions, recalled)
         recalled.took_ms["rerank"] = (time.perf_counter() - started) * 1000
+        return _Found(
+            kind=kind,
+            generations=generations,
+            question=question,
+            weights=weights,
+            ranked=ranked,
+            revisions=revisions,
+            recalled=recalled,
+            features=gate_features(question, ranked, weights),
+        )
+
+    def _judged(self, found: _Found, top_k: int, *, candidates: int) -> Outcome:
+        """The evidence of one kind with its verdict, after a model has read so many candidates. What it says changes
+        the order alone: the verdict rests on the order that the gate was measured with."""
+        kind, generations, question, weights = found.kind, found.generations, found.question, found.weights
+        recalled, revisions, features = found.recalled, found.revisions, found.features
+        started = time.perf_counter()
+        ranked = self._by_model.order(question, found.ranked, revisions, recalled, candidates=candidates)
+        recalled.took_ms["rerank"] += (time.perf_counter() - started) * 1000
         located = self._located(question, ranked, generations)
         ranked = one_per_group([*located, *ranked])
         leading = self._with_parts(question, ranked[:_MERGED], generations, weights)
@@ -171,7 +185,7 @@ class SearchPipeline:
         pending = self._pending(generations)
         fits = not pending and not recalled.down
         calibration = self._calibrations.find(self._fingerprint(kind, generations)) if fits else None
-        return _Outcome(
+        return Outcome(
             kind=kind,
             evidence=[candidate.to_scored() for candidate in ranked[:top_k]],
             verdict=judge(
@@ -334,56 +348,3 @@ def _note_scores(candidates: Mapping[str, Candidate], recalled: Recalled) -> Non
                 candidate.added_keyword_score = score
             else:
                 candidate.added_dense_scores[name.removeprefix(DENSE)] = score
-
-
-def _combine(
-    query: str, outcomes: Sequence[_Outcome], *, asked: EvidenceKind | None, top_k: int, total_ms: float
-) -> Evidence:
-    """One result of the outcomes of both kinds: the stronger leads, the other joins when it is about as strong."""
-    ordered = sorted(outcomes, key=lambda outcome: -outcome.strength)
-    took_ms = {"total": total_ms} | dict.fromkeys(("embed", "dense", "keyword", "rerank"), 0.0)
-    for outcome in outcomes:
-        for stage, ms in outcome.took_ms.items():
-            took_ms[stage] = took_ms.get(stage, 0.0) + ms
-    taking_part = _taking_part(ordered)
-    route: Literal["docs", "code", "both"] = asked or "both"
-    if len(taking_part) == 1:
-        route = taking_part[0].kind
-    nothing = Verdict(decision="none", reason="there is no source of this kind to search")
-    return Evidence(
-        query=query,
-        route=route,
-        chunks=tuple(_merged(taking_part)[:top_k]),
-        verdict=ordered[0].verdict if ordered else nothing,
-        tools=_states(outcomes),
-        degraded=tuple(dict.fromkeys(sentence for outcome in outcomes for sentence in outcome.degraded)),
-        took_ms=took_ms,
-    )
-
-
-def _states(outcomes: Sequence[_Outcome]) -> tuple[ToolStatus, ...]:
-    """The tools by name; one that was down for either kind is down."""
-    found: dict[str, ToolStatus] = {}
-    for tool in (tool for outcome in outcomes for tool in outcome.tools):
-        if tool.name not in found or found[tool.name].state == "ok":
-            found[tool.name] = tool
-    return tuple(found.values())
-
-
-def _taking_part(ordered: Sequence[_Outcome]) -> list[_Outcome]:
-    """The strongest kind, and the other one when its evidence is close and not of a lower band than "weak"."""
-    with_evidence = [outcome for outcome in ordered if outcome.evidence]
-    if len(with_evidence) < 2:
-        return list(with_evidence)
-    first, second = with_evidence
-    close = first.strength - second.strength < _CLOSE
-    belongs = second.verdict.decision != "none" or first.verdict.decision == "none"
-    return [first, second] if close and belongs else [first]
-
-
-def _merged(outcomes: Sequence[_Outcome]) -> list[ScoredChunk]:
-    if len(outcomes) < 2:
-        return [chunk for outcome in outcomes for chunk in outcome.evidence]
-    by_id = {scored.chunk.id: scored for outcome in outcomes for scored in outcome.evidence}
-    first, second = ([scored.chunk.id for scored in outcome.evidence] for outcome in outcomes)
-    return [by_id[chunk_id] for chunk_id in interleave(first, second)]
