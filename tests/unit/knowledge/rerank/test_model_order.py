@@ -11,7 +11,7 @@ import pytest
 from knowledge.embed.hashed import HashEmbedder
 from knowledge.errors import BadInput, ModelMissing, ToolDown
 from knowledge.rerank.config import RerankerConfig
-from knowledge.rerank.model_order import rank_with_model
+from knowledge.rerank.model_order import ModelOrder, rank_with_model
 from knowledge.retrieval.calibration import Calibrations
 from knowledge.retrieval.candidates import Candidate
 from knowledge.retrieval.pipeline import SearchPipeline
@@ -157,6 +157,39 @@ def test_without_a_reranker_none_is_spoken_of():
     evidence = search(RULES, "출장 여비", None)
     assert all(scored.rerank is None for scored in evidence.chunks)
     assert "reranker" not in {tool.name for tool in evidence.tools}
+
+
+@pytest.mark.parametrize(
+    ("coverages", "shares"),
+    [([0.9], [20]), ([0.9, 0.5], [20, 0]), ([0.5, 0.7], [10, 10]), ([0.0, 0.0], [10, 10]), ([], [])],
+)
+def test_a_question_never_waits_for_more_candidates_than_are_set_however_many_kinds_there_are(coverages, shares):
+    by_model = ModelOrder(Scoring({}), RerankerConfig(candidates=20), lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    assert by_model.shares(coverages) == shares
+
+
+def test_parts_of_one_section_are_read_once_so_that_more_sections_are():
+    scoring = Scoring({})
+    search(RULES, "국내여비 숙박비 1급 2급", scoring, config=RerankerConfig(candidates=3))
+    (passages,) = scoring.asked
+    assert sum("[별표 1]" in passage for passage in passages) == 1
+    assert len(passages) == 3
+
+
+def test_measuring_the_gate_asks_no_model():
+    scoring = Scoring({})
+    catalog = MemoryCatalog(RULES, links=LINKS)
+    pipeline = SearchPipeline(
+        catalog=catalog,
+        keywords=catalog,
+        vectors=MemoryVectors(RULES, HashEmbedder()),  # type: ignore[arg-type]
+        spaces=lambda source: [(HashEmbedder(), source)],
+        reranker=scoring,
+        calibrations=Calibrations(),
+        clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    assert pipeline.gate_features("연차휴가는 며칠?", scope=Scope.everything(), kind="docs")
+    assert scoring.asked == []
 
 
 def test_it_reads_as_many_candidates_as_are_set_with_their_labels():
