@@ -115,6 +115,19 @@ def subjects(text: str) -> tuple[dict[str, str], frozenset[str]]:
     return kept, frozenset(names)
 
 
+@lru_cache(maxsize=4096)
+def is_unknown_noun(word: str) -> bool:
+    """Whether a Korean word is none that the dictionary knows, nor one that is made of such: "둥록"."""
+    tokens = _tokenizer().tokenize(word)
+    return len(tokens) == 1 and tokens[0].tag in ("NNG", "NNP") and tokens[0].id == _unknown_id()
+
+
+@lru_cache(maxsize=1)
+def _unknown_id() -> int:
+    """The id that every noun has which stands in no dictionary."""
+    return int(_tokenizer().tokenize("뷁쀍")[0].id)
+
+
 def latin_terms(text: str) -> frozenset[str]:
     """The distinct tokens of words and identifiers in Latin letters; never loads the Korean model."""
     return frozenset(_latin_tokens(_normalise(text)))

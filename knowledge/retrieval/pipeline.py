@@ -25,6 +25,7 @@ from knowledge.retrieval.foreign_words import ENGLISH_PROBE, temper_unknown, wit
 from knowledge.retrieval.fusion import fuse_rankings
 from knowledge.retrieval.gate import NOTHING_LACKS, gate_features, judge
 from knowledge.retrieval.links import with_linked_sections
+from knowledge.retrieval.misread import with_misread_forms
 from knowledge.retrieval.missing import find_lack
 from knowledge.retrieval.moment import Moment, moment_of
 from knowledge.retrieval.outcomes import Outcome, combine
@@ -137,6 +138,10 @@ class SearchPipeline:
 
     def _found(self, query: str, kind: EvidenceKind, generations: Mapping[str, int], top_k: int) -> _Found:
         question = understand(query, kind)
+        if kind == "docs":
+            question = with_misread_forms(
+                question, lambda terms: self._keywords.document_frequencies(terms, generations=generations)[0]
+            )
         limit = max(_CANDIDATES_PER_RANKING, 3 * top_k)
         recalled = self._recall.gather(question, generations, limit=limit)
         candidates = self._fused(question, recalled, generations, limit)[: max(_RANKED, top_k)]
