@@ -79,7 +79,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "failed": ("답하지 못했습니다.", "It could not be answered."),
     "error": ("오류가 나서 답하지 못했습니다", "Something went wrong"),
-    "unavailable": ("지금은 찾아볼 수 없습니다", "It could not be looked up just now"),
+    "unavailable": ("지금은 다 찾아보지 못했습니다", "Not everything could be looked up just now"),
     "error_id": ("오류 번호 {id}", "error id {id}"),
     "sources": ("근거", "Sources"),
     "nearest": ("가장 가까운 자료 (답의 근거는 아닙니다)", "Nearest sources (not evidence for an answer)"),

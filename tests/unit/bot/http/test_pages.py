@@ -238,7 +238,7 @@ async def test_a_refusal_and_an_error_look_different(site: Site) -> None:
     assert "근거는 아닙니다" in refusal
     assert 'class="post bot error"' in error
     assert "오류 번호 7f3a" in error
-    assert "지금은 찾아볼 수 없습니다" in unavailable
+    assert "지금은 다 찾아보지 못했습니다" in unavailable
 
 
 async def test_private_posts_are_shown_to_one_person_only(site: Site) -> None:
