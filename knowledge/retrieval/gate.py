@@ -18,6 +18,7 @@ UNCALIBRATED_WEAK_FROM = 0.45
 UNCALIBRATED_OK_FROM = 0.80
 # From this weight on (0..1) a telling word that the best evidence lacks forbids "ok": the rest merely matches.
 LACKING_FROM = 0.65
+TITLED_FROM = 0.1  # share of the question's weight that a title holds which speaks of it
 _JUDGED = 3  # pieces of evidence that an answer usually rests on
 _KNOWN_WITHIN = 50  # candidates in which a word must occur to be known to the sources
 _BACKGROUND = slice(10, 50)  # ranks whose cosine tells what unrelated text reaches for this question
@@ -140,6 +141,8 @@ def judge(
         held = f"nothing that was found speaks of {', '.join(lack.apart_words)} together with the rest; {held}"
     elif lack.told < TOLD_FROM:
         held = f"nothing of the kind that is asked for stands where the evidence speaks of it; {held}"
+    elif is_chance(features):
+        held = f"the evidence has only words in common with the question; {held}"
     if calibration is None:
         decision = _band(share, UNCALIBRATED_WEAK_FROM, UNCALIBRATED_OK_FROM)
         if names_place:
@@ -156,8 +159,16 @@ def judge(
 
 
 def is_barred(features: Mapping[str, float]) -> bool:
-    """Whether what a question asks for, or a telling word of it, is lacking where the rest of it stands."""
-    return features.get("apart", 0.0) >= LACKING_FROM or features.get("told", 1.0) < TOLD_FROM
+    """Whether what a question asks for, or a telling word of it, is lacking where the rest of it stands.
+
+    So is evidence of documents that has only words in common with the question.
+    """
+    return features.get("apart", 0.0) >= LACKING_FROM or features.get("told", 1.0) < TOLD_FROM or is_chance(features)
+
+
+def is_chance(features: Mapping[str, float]) -> bool:
+    """Whether no title speaks of the question, and the best text means nothing nearer to it than the ranks behind."""
+    return "told" in features and features.get("contrast", 1.0) < 0.0 and features.get("label", 1.0) < TITLED_FROM
 
 
 def _band(value: float, weak_from: float, ok_from: float) -> Decision:

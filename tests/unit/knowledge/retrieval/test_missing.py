@@ -137,6 +137,16 @@ def test_what_is_asked_for_and_told_nowhere_bars_ok() -> None:
     assert "of the kind that is asked for" in verdict.reason
 
 
+def test_words_in_common_without_a_title_or_a_meaning_in_common_bar_ok() -> None:
+    features = {"coverage": 0.9, "told": 1.0, "label": 0.0, "contrast": -0.02}
+    verdict = judge(features, None)
+    assert verdict.decision == "weak"
+    assert "only words in common" in verdict.reason
+    assert judge(features | {"label": 0.4}, None).decision == "ok"
+    assert judge(features | {"contrast": 0.1}, None).decision == "ok"
+    assert judge({"coverage": 0.9, "label": 0.0, "contrast": -0.02}, None).decision == "ok"  # code is judged elsewise
+
+
 def test_search_tells_what_is_missing() -> None:
     evidence = ask(build([MOURNING, LOANS, GRADES]), "반려견이 죽으면 경조금이 얼마 나와요?")
     assert evidence.verdict.decision != "ok"
