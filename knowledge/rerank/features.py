@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from knowledge.rerank.code_files import rank_with_files
 from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.code_names import how_surely_named
 from knowledge.retrieval.code_priors import code_prior
 from knowledge.retrieval.coverage import Held, best_piece, coverage, held_wordings, worth
 from knowledge.retrieval.document_priors import document_prior
@@ -24,7 +25,6 @@ _WHOLE_SECTION = 1.0  # of what a section holds beyond its best part
 _CLEARLY = 0.5  # of a word's weight, 0..10: by less no other part is taken for the better one
 _IN_ORDER = 0.6  # "서울-부산" rather than "부산-서울" for "서울에서 부산"
 _OTHER_WORDS = 0.8  # of a word that is there in other words
-_NAMED_ALONE = 0.25  # many definitions share a simple name
 _COMPLETING = {"coverage": 0.3, "label": 0.5, "passage": 0.3, "answer": 0.3}
 _PASSAGE_BREAK = re.compile(r"\n|(?<=[.다])\s(?=[①-⑳가-힣A-Z0-9])")
 
@@ -198,7 +198,7 @@ def text_features(question: Question, candidate: Candidate, term_weights: Mappin
         "label": coverage(term_weights, question.expansions, head),
         "passage": 0.0 if question.kind == "code" or not wordings else best_piece(wordings, _lines(chunk.text)) / total,
         "answer": float(pattern is not None and pattern.search(chunk.text) is not None),
-        "identifier": _named(question, chunk.locator.symbol),
+        "identifier": how_surely_named(question.identifiers, chunk),
         "mentioned": float(any(_ends_like(chunk.locator.uri, file) for file in question.files)),
     }
 
@@ -206,21 +206,6 @@ def text_features(question: Question, candidate: Candidate, term_weights: Mappin
 def _lines(text: str) -> Iterator[str]:
     """Lines and sentences of a text, the first ones of a long one."""
     return (piece for piece in _PASSAGE_BREAK.split(text)[:_MAX_PASSAGES] if piece.strip())
-
-
-def _named(question: Question, symbol: str | None) -> float:
-    """How surely the question names this definition, 0..1: with its class it means no other one."""
-    if not symbol:
-        return 0.0
-    best = 0.0
-    parts = symbol.casefold().split(".")
-    for identifier in question.identifiers:
-        named = identifier.casefold().split(".")
-        if named == parts[-len(named) :]:
-            best = max(best, 1.0 if len(named) > 1 else _NAMED_ALONE)
-        elif len(parts) == 1 and parts[0] == named[0]:
-            best = max(best, _NAMED_ALONE)
-    return best
 
 
 def _ends_like(uri: str, file: str) -> bool:

@@ -1,4 +1,4 @@
-"""Messages and names that a question quotes: code that holds them word for word is what wrote or shows them."""
+"""Messages that a question quotes: code that holds them word for word is what wrote or shows them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _QUOTES = re.compile(
 
 
 def quoted_in(text: str) -> tuple[str, ...]:
-    """What stands in quotation marks or backticks, lower case, without blanks and full stops at the ends; bounded."""
+    """What stands in quotation marks or backticks, of two words and more, lower case, without blanks and full stops at
+    the ends; bounded. A single word is a name, which the question is read for anyway."""
     found = ("".join(filter(None, match.groups())).strip(" .").casefold() for match in _QUOTES.finditer(text))
-    return tuple(dict.fromkeys(quote for quote in found if len(quote) >= _MIN_CHARS))[:_MAX_QUOTES]
+    return tuple(dict.fromkeys(quote for quote in found if len(quote) >= _MIN_CHARS and " " in quote))[:_MAX_QUOTES]
 
 
 def note_quotes(found: Sequence[Candidate], question: Question) -> None:

@@ -21,6 +21,7 @@ from tests.unit.knowledge.retrieval.corpus import chunk
         ("the log says 'schema does not exist' and stops", ("schema does not exist",)),
         ("it doesn't start and I can't log in", ()),
         ('answers "no" to everything', ()),
+        ("`PlaybackPreferences` and `retryPayment()` are names", ()),
         ('a quote that never ends: "Unable to', ()),
         ('"' + "a" * 500 + '"', ()),
     ],
@@ -48,8 +49,8 @@ def test_the_code_that_holds_the_quoted_message_comes_first() -> None:
 
 def test_a_word_that_everything_holds_says_little() -> None:
     candidates = [
-        Candidate(chunk=chunk(str(n), f"settings {n}", source="s", uri=f"src/{n}.py", symbol=f"f{n}"))
+        Candidate(chunk=chunk(str(n), f"read settings {n}", source="s", uri=f"src/{n}.py", symbol=f"f{n}"))
         for n in range(16)
     ]
-    rank_by_features(understand("where are `settings` read", "code"), candidates, {"set": 5.0, "read": 4.0})
+    rank_by_features(understand("where is `read settings` called", "code"), candidates, {"set": 5.0, "read": 4.0})
     assert {candidate.features["quoted"] for candidate in candidates} == {0.25}
