@@ -19,6 +19,7 @@ from bot.compose_platforms import Chat, build_chat, scope_of
 from bot.compose_schedule import Freshness
 from bot.errors import BotError
 from bot.http.request_figures import RequestObserver
+from bot.native_memory import bound_arenas
 from bot.platform_runner import states_of
 from bot.services import Services, new_id, open_services, utc_now
 from bot.session import sole_owner
@@ -39,6 +40,7 @@ log = structlog.get_logger(__name__)
 
 async def run_bot(settings: Settings, *, announce: Callable[[str], None]) -> None:
     """Runs until SIGINT or SIGTERM. Raises DataFolderBusy, AddressUnavailable and what opening raises."""
+    bound_arenas()
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -133,6 +133,7 @@ LAYERS = {
             "bot.query_log",
             "bot.feedback",
             "bot.data_folder",
+            "bot.native_memory",
             "bot.logging_setup",
             "bot.extraction",
             "bot.llm",
