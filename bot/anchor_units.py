@@ -44,6 +44,7 @@ _CONDITION = re.compile(
 _PROVISO = re.compile(r"^(?:다만|단)[,\s]|^(?:however|except that)\b", re.IGNORECASE)
 _LEADS_LIST = re.compile(r"다음\s?각\s?호|다음과\s?같|다음의|as follows|the following|:\s*$")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[가-하][.)]|[-*•]|[①-⑳])\s*")
+_EXCLUDING = frozenset(("lt", "gt"))
 _MARK = re.compile(r"^\s*(?:#{1,6}\s|[①-⑳]|제\s?\d+\s?항|\d{1,2}[.)]|[가-하][.)]|[-*•])\s*")
 _ENDED = re.compile(r"[.!?]\s*$|[다음함됨임요]\s*$")
 _LONGEST_HEAD_LINES = 3
@@ -59,6 +60,20 @@ _ENGLISH_VERB = re.compile(
 _ENGLISH_SUBJECT = re.compile(
     r"(?:(?:the|a|an|any|all|no|each|every|this|that|these|they|it|there|you|he|she|we|its|their|your)\b|[A-Z0-9])"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RowKey:
+    """What a row of a table is about: its first cell, and the second where rows begin alike."""
+
+    words: Vocabulary
+    quantities: tuple[Quantity, ...]
+
+    def names(self, forms: Sequence[Form], quantities: Sequence[Quantity]) -> bool:
+        """Whether words or amounts name it."""
+        return any(map(self.words.holds, forms)) or any(
+            q.equals(other) for q in quantities for other in self.quantities
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +93,15 @@ class Unit:
     is_korean: bool
     is_row: bool = False
     proviso: str = ""  # the sentence that limits this one
+    key: RowKey | None = None  # of a row: what tells it from the others
 
     def holds_amount(self, quantity: Quantity) -> bool:
-        return any(q.equals(quantity) and not q.contradicts_bound(quantity) for q in self.quantities)
+        return any(
+            q.equals(quantity)
+            and not q.contradicts_bound(quantity)
+            and not (q.bound in _EXCLUDING and quantity.bound is None)  # "1,000만원 미만" says nothing of 1,000만원
+            for q in self.quantities
+        )
 
     def holds(self, form: Form) -> bool:
         """Whether the word stands in the stretch, in its heading or in what it goes on from."""
@@ -190,6 +211,8 @@ def _clauses(number: int, sentence: str, shared: Sequence[str], lead: str) -> It
         claims: Claims = claims_of(part, is_evidence=True)
         ends = _ENDED.search(part) or part.endswith(("며", "고", "되", "나"))
         text = part if ends or not predicate or not is_korean(part) else f"{part} {predicate}"
+        if not forms_of(part) and claims.is_empty:
+            continue  # a number of a note
         own_topic = _has_subject(part)
         rule = rule_of(text if not lead else f"{text} {_last_words(lead)}")
         yield Unit(
@@ -270,7 +293,9 @@ def _head_unit(number: int, line: str) -> Unit:
 
 def _rows(number: int, table: EvidenceTable, head: Sequence[str]) -> Iterator[Unit]:
     header = " ".join(table.header)
+    firsts = [row[0] if row else "" for row in table.rows]
     for cells, row in zip(table.cells, table.rows, strict=True):
+        columns = 2 if firsts.count(row[0] if row else "") > 1 else 1
         text = " ".join(row)
         quantities = tuple(q for cell in cells for q in cell)
         yield Unit(
@@ -288,4 +313,5 @@ def _rows(number: int, table: EvidenceTable, head: Sequence[str]) -> Iterator[Un
             rule=rule_of(""),
             is_korean=is_korean(text) or is_korean(header),
             is_row=True,
+            key=RowKey(Vocabulary(row[:columns]), tuple(q for cell in cells[:columns] for q in cell)),
         )

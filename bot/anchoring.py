@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.anchor_units import Unit, split_parts
+from bot.anchor_units import RowKey, Unit, split_parts
 from bot.claims import Claims, claims_of, squeeze, without_amounts
 from bot.content_words import is_korean
 from bot.quantities import Quantity
@@ -85,6 +85,7 @@ _PERIODS = {
 }
 _ENDS_PHRASE = re.compile(r"(?:면|에|고|며|로|서|여|어|때|경우|[까부]지|부터)$")
 _ITEM_WORDS = 5
+_LEAST_KNOWN, _LEAST_KNOWN_BESIDE_AMOUNTS = 0.6, 0.34  # share of words that can be translated
 _VERB_ENDS = re.compile(r"(?:다|해요|어요|아요|돼요|음|함|됨|임|까|며|지만)[.!?]?$|[a-z]", re.IGNORECASE)
 _IN_LIST = "만 제외 승인 원칙 예정 일부"  # every limit: the lead of the list tells it
 _RECEIVES = re.compile(r"받[가-힣]{0,6}\s?수|받[가-힣]{1,5}[.\s]*$")
@@ -109,7 +110,11 @@ def unanchored(spoken: str, units: Sequence[Unit], *, question: str, context: st
         claim = _Claim.of(_without_source(clause, candidates), carried, candidates)
         if claim.is_empty or _COMPUTES.search(clause):
             continue  # the operands and the result of a computation have been checked
-        reasons = [_reason(claim, unit, spoken, question) for unit in candidates]
+        about = _About.of(f"{question}\n{context}")
+        keys = [unit.key for unit in candidates if unit.key is not None]
+        reasons = [
+            _reason(claim, unit, spoken, question) or _row_reason(claim, unit, about, keys) for unit in candidates
+        ]
         if None not in reasons:
             nearest = max((r for r in reasons if r is not None), key=lambda r: r.nearness, default=None)
             found.append(Unanchored(clause, nearest.text if nearest else "it is in another language than the evidence"))
@@ -166,6 +171,32 @@ class _Claim:
         return self.forms[start : places[-1] + 1]
 
 
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What the question and the lines above ask for."""
+
+    forms: tuple[Form, ...]
+    quantities: tuple[Quantity, ...]
+
+    @classmethod
+    def of(cls, text: str) -> _About:
+        claims = claims_of(text)
+        return cls(forms_of(without_amounts(claims)), claims.quantities)
+
+
+def _row_reason(claim: _Claim, unit: Unit, about: _About, keys: Sequence[RowKey]) -> _Reason | None:
+    """Why a row does not say a clause that does not name it itself: another row is asked for."""
+    if unit.key is None or unit.key.names(claim.forms, claim.claims.quantities):
+        return None
+    forms = [form for form in about.forms if any(key.words.holds(form) for key in keys)]
+    if any(not unit.key.words.holds(form) for form in forms):
+        return _Reason("it is of another row", 0)
+    amounts = [q for q in about.quantities if any(q.equals(o) for key in keys for o in key.quantities)]
+    if any(not any(q.equals(o) and not o.contradicts_bound(q) for o in unit.key.quantities) for q in amounts):
+        return _Reason("it is of another row", 0)
+    return None
+
+
 def _is_kind(form: Form) -> bool:
     return not (_KINDS_OF_AMOUNT if form.is_korean else _LATIN_KINDS).isdisjoint(form.stems)
 
@@ -207,17 +238,35 @@ def _reason_across(claim: _Claim, unit: Unit, spoken: str) -> _Reason | None:
     where there is neither amount nor name, most of the words must be such."""
     own_language = [form for form in claim.forms if form.is_korean == unit.is_korean]  # "(휴가규정)", "Redis"
     known = [form for form in claim.forms if form in own_language or any(map(translations_of, form.stems))]
+    strange = [form for form in claim.forms if form not in known and _is_proper_noun(form, claim.text)]
+    if strange:
+        return _Reason(f"{strange[0].word} may be named otherwise there", -len(strange))
     missing = [form for form in known if not unit.holds_translation(form) and not unit.holds(form)]
     if missing:
         return _Reason(f"{missing[0].word} does not stand there", -len(missing))
     if figure := _figure_fault(claim, unit):
         return _Reason(figure, 0)
-    if claim.claims.is_empty and len(known) * 5 < len(claim.forms) * 3:
+    least = _LEAST_KNOWN if claim.claims.is_empty else _LEAST_KNOWN_BESIDE_AMOUNTS
+    if len(known) < least * len(claim.forms):
         return _Reason("it is in another language than the evidence", 0)
     if unit.is_row:
-        return None
+        names_row = unit.key is None or any(_stands_across(form, unit.key.words) for form in claim.forms)
+        return None if names_row else _Reason("it does not name the row", 0)
     fault = claim.rule.differs_across(unit.rule, whole=spoken)
     return _Reason(fault, 1) if fault else None
+
+
+def _stands_across(form: Form, words: Vocabulary) -> bool:
+    """Whether a word stands there, in this language or in the other one."""
+    return words.holds(form) or any(words.holds_part(other) for stem in form.stems for other in translations_of(stem))
+
+
+def _is_proper_noun(form: Form, text: str) -> bool:
+    """Whether an English word is a name: written large though no sentence begins with it."""
+    start = form.place
+    return (
+        not form.is_korean and start > 0 and text[start].isupper() and text[:start].rstrip()[-1:] not in ("", ".", ":")
+    )
 
 
 def _figure_fault(claim: _Claim, unit: Unit) -> str | None:

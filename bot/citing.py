@@ -59,7 +59,6 @@ _PERIODS = {
 }
 _PREDICATE = re.compile(r"(?:니다|다|요|죠|음|함|됨)$")  # its form in the evidence is another one
 _FEW_WORDS = 4
-NOT_THERE = "does not stand in the evidence it names"
 _OF_THE_PAST = re.compile(
     r"개정\s?전|이전|종전|예전|과거|당시|옛|전에는|까지는|었습니다|았습니다|였습니다|했습니다|\d{4}년|\b(?:former|previous|until|before|old|"
     r"earlier|was|were|used to|in (?:19|20)\d\d)\b",
@@ -88,10 +87,10 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """What is wrong with a sentence, and whether it says what stands nowhere, so that there is nothing to quote."""
+    """What is wrong with a sentence, and whether it lies in how it is written: then there is nothing to quote."""
 
     reason: str
-    is_absent: bool = True
+    is_of_manner: bool = False
 
 
 class EvidenceIndex:
@@ -139,8 +138,7 @@ class EvidenceIndex:
         around = Surroundings(question=self._question, context=context)
         fault = self._fault(bare, cited, around)
         if fault is not None:
-            is_code = any(self._pieces[number].is_code for number in cited)
-            quote = None if fault.is_absent and not is_code else self._quote([bare], cited)
+            quote = None if fault.is_of_manner else self._quote([bare], cited)
             return Checked(text="", cited=(), fault=fault.reason, quote=quote)
         doubts = self._doubts(bare, cited, around)
         if not doubts:
@@ -175,9 +173,9 @@ class EvidenceIndex:
 
     def _fault(self, bare: str, cited: Sequence[int], around: Surroundings) -> _Fault | None:
         if fault := self._manner_fault(bare):
-            return _Fault(fault)
+            return _Fault(fault, is_of_manner=True)
         if not cited:
-            return _Fault("names no evidence")
+            return _Fault("names no evidence", is_of_manner=True)
         claims = claims_of(bare)
         pieces = [self._pieces[number] for number in cited]
         confirms = _CONFIRMS.match(bare) is not None
@@ -187,9 +185,9 @@ class EvidenceIndex:
         if absent:
             return _Fault(absent)
         if fault := self._numbers_fault(claims, pieces, around, confirms=confirms):
-            return _Fault(fault, is_absent=fault.endswith(NOT_THERE))
+            return _Fault(fault)
         if fault := self._words_fault(claims, pieces, around):
-            return _Fault(fault, is_absent=False)
+            return _Fault(fault)
         code = "\n".join(piece.evidence.text for piece in pieces if piece.is_code)
         if code and (fault := behaviour_fault(claims.spoken, "\n".join(piece.evidence.text for piece in pieces))):
             return _Fault(fault)
@@ -296,7 +294,7 @@ class EvidenceIndex:
                 self._computed.append(replace(quantity, bound=None))
                 continue
             if fault == ABSENT:
-                return f"the number {quantity.value:,f}{quantity.unit or ''} {NOT_THERE}"
+                return f"the number {quantity.value:,f}{quantity.unit or ''} does not stand in the evidence it names"
             return fault
         self._computed += [q for q in claims.quantities if q.start in results]
         return None

@@ -125,7 +125,9 @@ _EXCEEDED_NOT = re.compile(r"\s?(?:을|를)?\s?(?:초과|넘)\S{0,3}\s?(?:수\s?
 _AFTER: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (_EXCEEDED_NOT, "upper"),
     (re.compile(r"\s?(?:이상|or more|or longer|and (?:above|over))", re.IGNORECASE), "ge"),
-    (re.compile(r"\s?(?:을|를)?\s?(?:초과|넘)"), "gt"),
+    (re.compile(r"\s?(?:을|를|이|가)?\s?(?:초과|넘)"), "gt"),
+    (re.compile(r"\s?보다\s?(?:더\s?)?(?:많|크|큰|높|길|늦)"), "gt"),
+    (re.compile(r"\s?보다\s?(?:더\s?)?(?:적|작|낮|짧|빠르|이르)"), "lt"),
     (re.compile(r"\s?(?:이하|or less|or fewer)", re.IGNORECASE), "le"),
     (re.compile(r"\s?미만"), "lt"),
     (re.compile(r"\s?(?:이내|한도|까지)"), "upper"),
