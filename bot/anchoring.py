@@ -85,7 +85,7 @@ _PERIODS = {
 }
 _ENDS_PHRASE = re.compile(r"(?:면|에|고|며|로|서|여|어|때|경우|[까부]지|부터)$")
 _ITEM_WORDS = 5
-_LEAST_KNOWN, _LEAST_KNOWN_BESIDE_AMOUNTS = 0.6, 0.34  # share of words that can be translated
+_LEAST_KNOWN, _LEAST_KNOWN_BESIDE_AMOUNTS = 0.6, 0.3  # share of words that can be translated
 _VERB_ENDS = re.compile(r"(?:다|해요|어요|아요|돼요|음|함|됨|임|까|며|지만)[.!?]?$|[a-z]", re.IGNORECASE)
 _IN_LIST = "만 제외 승인 원칙 예정 일부"  # every limit: the lead of the list tells it
 _RECEIVES = re.compile(r"받[가-힣]{0,6}\s?수|받[가-힣]{1,5}[.\s]*$")
