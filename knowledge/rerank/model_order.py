@@ -61,11 +61,8 @@ class ModelOrder:
             return ranked
         sections = {candidate.group: candidate for candidate in reversed(ranked)}  # the best part of each stays
         best = [candidate for candidate in ranked if sections[candidate.group] is candidate][:candidates]
-        chosen = {id(candidate) for candidate in best}
-        ranked = [*best, *(candidate for candidate in ranked if id(candidate) not in chosen)]
-        passages = [candidate.chunk.index_text for candidate in best]
         try:
-            said = self._reranker.score(question.text, passages)
+            said = self._reranker.score(question.text, [candidate.chunk.index_text for candidate in best])
         except (ModelMissing, ToolDown, BadInput) as error:
             recalled.degraded.append(f"reranker could not be used: {error}")
             recalled.tools.append(ToolStatus(name=RERANKER, state="down", detail=str(error), checked_at=self._clock()))
@@ -77,7 +74,9 @@ class ModelOrder:
                 return code_prior(chunk, about_tests=question.about_tests)
             return document_prior(chunk, question.text) * (1.0 if revisions.holds(chunk) else OTHER_TIME_PRIOR)
 
-        return rank_with_model(ranked, said, weight=self._config.weight, prior=prior)
+        chosen = {id(candidate) for candidate in best}
+        rest = [candidate for candidate in ranked if id(candidate) not in chosen]
+        return rank_with_model([*best, *rest], said, weight=self._config.weight, prior=prior)
 
 
 def rank_with_model(
