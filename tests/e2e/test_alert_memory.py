@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from tests.e2e.haechi import TIMEOUT_S
-from tests.e2e.test_alerts import Running, alert, company, eventually
+from tests.e2e.test_alerts import Running, alert, company
+from tests.e2e.waiting import eventually_blocking
 
 
 @pytest.fixture
@@ -40,14 +41,14 @@ def answers(bot: Running, root: str) -> list[str]:
 
 def test_a_correction_on_the_page_is_remembered_until_it_is_forgotten_whatever_is_killed_or_restored(bot, tmp_path):
     bot.post(alert(1))
-    (analysis,) = eventually(lambda: bot.analyses)
+    (analysis,) = eventually_blocking(lambda: bot.analyses)
     root = analysis["root_id"]
     with closing(page_of(bot)) as page:
         said = page.post(
             f"/api/channels/general/threads/{root}/posts", json={"text": "원인은 게이트웨이 인증서 만료였어"}
         )
         assert said.status_code == 201
-        told = eventually(lambda: answers(bot, root)[1:])
+        told = eventually_blocking(lambda: answers(bot, root)[1:])
         assert "게이트웨이 인증서 만료" in told[0]
         voted = page.post(f"/api/posts/{analysis['id']}/feedback", json={"vote": "wrong"})
         assert voted.status_code == 200
@@ -59,9 +60,9 @@ def test_a_correction_on_the_page_is_remembered_until_it_is_forgotten_whatever_i
     bot.kill()
     bot.start()
     assert cases(bot) == [case]
-    eventually(lambda: bot.query("SELECT 1 WHERE (SELECT count(applied_at) FROM alert_verdicts) = 2"))
+    eventually_blocking(lambda: bot.query("SELECT 1 WHERE (SELECT count(applied_at) FROM alert_verdicts) = 2"))
     assert bot.haechi.run("cases", "forget", str(case["case"])).returncode == 0
     assert cases(bot) == []
     assert bot.haechi.run("restore", str(backup)).returncode == 0
-    eventually(lambda: cases(bot) == [])
+    eventually_blocking(lambda: cases(bot) == [])
     assert bot.haechi.run("cases", "show", str(case["case"])).returncode == 1

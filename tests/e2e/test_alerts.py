@@ -7,8 +7,7 @@ import os
 import re
 import sqlite3
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ import httpx
 import pytest
 
 from tests.e2e.haechi import FOLLOWS_NOTHING, TIMEOUT_S, Haechi
+from tests.e2e.waiting import eventually_blocking
 
 TOKEN = "alerts-token-of-the-test"
 CONFIG = """
@@ -89,17 +89,6 @@ class Running:
         return not waiting and not self.query("SELECT 1 FROM inbox WHERE state IN ('received', 'working')")
 
 
-def eventually(condition: Callable[[], Any]) -> Any:
-    """What `condition()` gives as soon as that is true."""
-    deadline = time.monotonic() + TIMEOUT_S
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it never became true")
-
-
 def company(folder: Path, extra: str = CONFIG) -> Haechi:
     haechi = Haechi.with_company(folder, FOLLOWS_NOTHING + extra)
     token = folder / "alerts.token"
@@ -129,7 +118,7 @@ def bot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Running]:
 def test_an_alert_is_posted_in_the_channel_and_answered_in_its_thread_once_whatever_is_repeated_or_killed(indexed, bot):
     taken = bot.post(alert(1))
     assert taken.status_code == 202
-    (analysis,) = eventually(lambda: bot.analyses)
+    (analysis,) = eventually_blocking(lambda: bot.analyses)
     (root,) = bot.roots
     assert root["channel_id"] == "general"
     assert "PaymentDeclined" in root["text"]
@@ -144,10 +133,10 @@ def test_an_alert_is_posted_in_the_channel_and_answered_in_its_thread_once_whate
     bot.start()
     assert bot.post(alert(1)).json()["repeated"]
     assert bot.post(alert(2)).json()["alerts"] == 1
-    eventually(lambda: bot.query("SELECT 1 FROM alert_faults WHERE count = 2"))
+    eventually_blocking(lambda: bot.query("SELECT 1 FROM alert_faults WHERE count = 2"))
     assert bot.post(alert(2, status="resolved")).json()["alerts"] == 1
-    eventually(lambda: bot.query("SELECT 1 FROM alert_faults WHERE state = 'resolved'"))
-    eventually(lambda: bot.is_quiet)
+    eventually_blocking(lambda: bot.query("SELECT 1 FROM alert_faults WHERE state = 'resolved'"))
+    eventually_blocking(lambda: bot.is_quiet)
     assert (len(bot.roots), len(bot.analyses)) == (1, 1)
 
 
@@ -166,7 +155,7 @@ def test_bodies_that_cannot_be_taken_are_refused_and_the_bot_goes_on(bot):
         "service": "x",
     }
     assert bot.post(hostile).status_code == 202
-    eventually(lambda: bot.is_quiet)
+    eventually_blocking(lambda: bot.is_quiet)
     page = bot.client.get(f"{bot.address}/c/general").text
     assert "javascript:" not in re.sub(r">[^<]*<", "", page)  # it may stand there as text, never as an address
     assert "evil.example" not in re.sub(r">[^<]*<", "", page)
@@ -191,7 +180,7 @@ def test_a_storm_with_kills_in_its_middle_loses_no_alert_and_doubles_no_post(bot
         answer = bot.post(body)
         assert answer.status_code == 202
         taken += answer.json()["alerts"]
-    eventually(lambda: bot.is_quiet)
+    eventually_blocking(lambda: bot.is_quiet)
     counts = bot.query("SELECT count FROM alert_faults")
     assert (len(counts), sum(row["count"] for row in counts), taken) == (6, 36, 36)
     assert len(bot.roots) == 6
@@ -209,7 +198,7 @@ def test_alerts_without_a_channel_wait_and_say_so_until_the_settings_name_one(tm
         bot.kill()
         haechi.configure(FOLLOWS_NOTHING + CONFIG)
         bot.start()
-        eventually(lambda: bot.analyses)
+        eventually_blocking(lambda: bot.analyses)
         assert len(bot.roots) == 1
     finally:
         bot.client.close()
@@ -258,7 +247,7 @@ def test_frames_are_looked_up_at_the_deployed_commit_and_what_changed_since_the_
         again = {"service": "pay", "environment": "prod", "revision": deployed}
         assert bot.post(again, path="/deploys").status_code == 202  # the same commit once more is no deploy before
         assert bot.post(alert(1)).status_code == 202
-        (analysis,) = eventually(lambda: bot.analyses)
+        (analysis,) = eventually_blocking(lambda: bot.analyses)
     finally:
         bot.client.close()
         haechi.end()

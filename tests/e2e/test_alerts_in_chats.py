@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.haechi import FOLLOWS_NOTHING, Haechi
 from tests.e2e.storm import CONFIG, SECRETS, Bot
-from tests.e2e.test_chat import eventually
+from tests.e2e.waiting import eventually
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.slack import Failure, SlackEmulator
 

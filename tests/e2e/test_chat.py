@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import sqlite3
 from typing import Any
 
@@ -12,10 +11,10 @@ import pytest
 
 from tests.e2e.haechi import Haechi
 from tests.e2e.storm import CONFIG, SECRETS, Bot
+from tests.e2e.waiting import eventually
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.slack import APP_TOKEN, BOT_TOKEN, BOT_USER, SlackEmulator
 
-WAIT_S = 120.0
 SCOPES = """
 [[channels]]
 platform = "slack"
@@ -50,18 +49,6 @@ async def world(tmp_path, monkeypatch):
 def address(bot: Bot) -> str:
     line = next(line for line in bot.logs[-1].read_text(encoding="utf-8").splitlines() if "Haechi answers at" in line)
     return line.split()[-1].rstrip("/")
-
-
-async def eventually(condition: Any) -> Any:
-    """What `condition()` gives as soon as that is true."""
-    async with asyncio.timeout(WAIT_S):
-        while True:
-            found = condition()
-            if inspect.isawaitable(found):
-                found = await found
-            if found:
-                return found
-            await asyncio.sleep(0.05)
 
 
 def slack_text(slack: SlackEmulator, thread: str) -> str:

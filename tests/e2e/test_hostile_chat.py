@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.haechi import Haechi
 from tests.e2e.storm import CONFIG, Bot
-from tests.e2e.test_chat import eventually
+from tests.e2e.waiting import eventually
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.slack import BOT_USER, SlackEmulator
 

@@ -11,7 +11,8 @@ import yaml
 
 from tests.e2e.haechi import Haechi
 from tests.e2e.storm import Bot
-from tests.e2e.test_chat import eventually, slack_text
+from tests.e2e.test_chat import slack_text
+from tests.e2e.waiting import eventually
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.slack import APP_TOKEN, BOT_TOKEN, BOT_USER, SlackEmulator
 from tests.emulators.slack_workspace import ALL_SCOPES

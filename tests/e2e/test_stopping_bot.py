@@ -14,6 +14,7 @@ from bot.stopping import STOPPED_AT_ONCE
 from tests.e2e.haechi import FOLLOWS_NOTHING, TIMEOUT_S, Haechi, wait_for_line
 from tests.e2e.storm import CONFIG, SECRETS, Bot, Storm, complaints, inbox_of
 from tests.e2e.test_cli_faults import documents_of, slow_company
+from tests.e2e.waiting import eventually
 from tests.emulators.mattermost import MattermostEmulator
 from tests.emulators.ollama import LanguageModel, OllamaEmulator, Script
 from tests.emulators.slack import SlackEmulator
@@ -44,7 +45,7 @@ class Office:
         await self.storm._ask_mattermost("연차휴가는 며칠인가요?", None)
 
     async def asked_model(self) -> None:
-        await eventually(lambda: len(self.model.requests("/api/chat")) >= 2)
+        await eventually(lambda: len(self.model.requests("/api/chat")) >= 2, in_thread=True)
 
     def signal(self, number: signal.Signals) -> None:
         assert self.bot.process is not None
@@ -61,12 +62,6 @@ class Office:
         await self.storm.calm(TIMEOUT_S)
         assert complaints(self.storm) == []
         assert inbox_of(self.haechi).get("failed", 0) == 0
-
-
-async def eventually(condition, every_s: float = 0.02) -> None:
-    async with asyncio.timeout(TIMEOUT_S):
-        while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - processes have no event for it
-            await asyncio.sleep(every_s)
 
 
 @asynccontextmanager
@@ -94,7 +89,7 @@ async def test_answers_that_are_being_written_are_finished_before_the_bot_ends(h
         await busy.ask()
         await busy.asked_model()
         busy.signal(signal.SIGTERM)
-        await eventually(lambda: "Stopping" in busy.said())
+        await eventually(lambda: "Stopping" in busy.said(), in_thread=True)
         busy.let_go.set()
         assert await busy.ended() == 0
         assert "Traceback" not in busy.said()
@@ -120,7 +115,7 @@ async def test_a_second_signal_ends_the_bot_at_once_and_the_next_start_answers(h
         await busy.ask()
         await busy.asked_model()
         busy.signal(signal.SIGINT)
-        await eventually(lambda: "Stopping" in busy.said())
+        await eventually(lambda: "Stopping" in busy.said(), in_thread=True)
         busy.signal(second)
         assert await busy.ended() == 1
         assert STOPPED_AT_ONCE in busy.said()
@@ -141,5 +136,7 @@ async def test_a_stop_in_the_middle_of_a_sync_leaves_it_to_the_next_start(haechi
         ingest.communicate()
         await busy.bot.start()  # takes up what was left, although nothing is synced at the start
         wanted = ["done", "interrupted"]
-        await eventually(lambda: [job["state"] for job in haechi.json("jobs", "--json")][:2] == wanted, every_s=0.5)
+        await eventually(
+            lambda: [job["state"] for job in haechi.json("jobs", "--json")][:2] == wanted, every_s=0.5, in_thread=True
+        )
         assert len(documents_of(haechi)) == 83

@@ -14,7 +14,7 @@ import pytest
 from bot.tracing import trace_of
 from tests.e2e.haechi import FOLLOWS_NOTHING, Haechi
 from tests.e2e.storm import SECRETS, Bot
-from tests.e2e.test_chat import eventually
+from tests.e2e.waiting import eventually
 from tests.emulators.ollama import LanguageModel, OllamaEmulator, Script
 from tests.emulators.slack import BOT_USER, SlackEmulator
 
