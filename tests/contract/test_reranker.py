@@ -57,12 +57,12 @@ def build_part(kind: str, folder: Path, stack: ExitStack) -> Part:
     if kind.startswith("folder"):
         place, away = folder / "model", folder / "away"
         write_reranker(place, [*PASSAGES, QUESTION], family="roberta" if "roberta" in kind else "bert")
-        made = build_reranker(RerankerConfig(model=place))
+        made = build_reranker(RerankerConfig(model=place, timeout_s=600.0))
         assert made is not None
         stack.callback(made.close)
         return Part(made, lambda: place.rename(away), lambda: away.rename(place))
     servers = [stack.enter_context(RerankServer(style=kind))]  # type: ignore[arg-type]
-    made = build_reranker(RerankerConfig(url=servers[0].url, name=servers[0].model))
+    made = build_reranker(RerankerConfig(url=servers[0].url, name=servers[0].model, timeout_s=600.0))
     assert made is not None
     stack.callback(made.close)
 

@@ -46,7 +46,7 @@ def is_with(haechi: Haechi) -> bool:
 
 
 def test_a_folder_that_comes_and_goes_while_the_bot_runs(haechi):
-    haechi.configure(f'{FOLLOWS_NOTHING}\n[reranker]\nmodel = "models/tiny"\n')
+    haechi.configure(f'{FOLLOWS_NOTHING}\n[reranker]\nmodel = "models/tiny"\ntimeout_s = 120.0\n')
     assert haechi.run("ingest").returncode == 0
     place, away = haechi.folder / "models" / "tiny", haechi.folder / "away"
     haechi.start_bot()

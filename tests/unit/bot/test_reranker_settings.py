@@ -72,13 +72,15 @@ def test_a_token_that_is_replaced_in_its_file_is_the_one_that_is_sent(tmp_path):
 def test_doctor_says_how_long_a_question_waits_for_it(tmp_path):
     write_reranker(tmp_path / "bge", ["숙박비 출장"])
     ticks = itertools.count(0.0, 0.25)
-    (check,) = check_reranker(load(tmp_path, 'model = "bge"\ncandidates = 7'), now_s=lambda: next(ticks))
+    (check,) = check_reranker(
+        load(tmp_path, 'model = "bge"\ncandidates = 7\ntimeout_s = 120.0'), now_s=lambda: next(ticks)
+    )
     assert (check.ok, check.detail, check.remedy) == (True, "bge/model.onnx, 250 ms for 7 passages", "")
 
 
 def test_doctor_measures_a_server_too(tmp_path):
     with RerankServer(style="tei") as server:
-        (check,) = check_reranker(load(tmp_path, f'url = "{server.url}"'))
+        (check,) = check_reranker(load(tmp_path, f'url = "{server.url}"\ntimeout_s = 120.0'))
     assert check.ok
     assert f"The reranker at {server.url}" in check.detail
     assert "ms for 20 passages" in check.detail

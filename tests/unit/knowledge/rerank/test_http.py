@@ -23,6 +23,7 @@ STYLES: list[Style] = ["tei", "llama", "vllm", "infinity", "cohere"]
 @contextmanager
 def asking(server: RerankServer, **settings: object) -> Iterator[HttpReranker]:
     settings.setdefault("model", server.model)
+    settings.setdefault("timeout_s", 600.0)  # all the time that a busy machine needs
     with closing(HttpReranker(settings.pop("url", server.url), **settings)) as reranker:  # type: ignore[arg-type]
         yield reranker
 

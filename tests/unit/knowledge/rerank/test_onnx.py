@@ -27,6 +27,11 @@ def folder(tmp_path: Path) -> Path:
     return write_reranker(tmp_path / "bge", [WORDS])
 
 
+def unhurried(folder: Path, **settings: int) -> OnnxReranker:
+    """A reranker that has all the time that a busy machine needs."""
+    return OnnxReranker(folder, timeout_s=600.0, **settings)
+
+
 def closed_after(reranker: OnnxReranker) -> Iterator[OnnxReranker]:
     yield reranker
     reranker.close()
@@ -34,7 +39,7 @@ def closed_after(reranker: OnnxReranker) -> Iterator[OnnxReranker]:
 
 @pytest.fixture
 def reranker(folder: Path) -> Iterator[OnnxReranker]:
-    yield from closed_after(OnnxReranker(folder))
+    yield from closed_after(unhurried(folder))
 
 
 # --- what is scored -------------------------------------------------------------------------------
@@ -43,13 +48,13 @@ def reranker(folder: Path) -> Iterator[OnnxReranker]:
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 @pytest.mark.parametrize("columns", [0, 1, 2])
 def test_every_usual_form_of_model_gives_the_same_numbers(tmp_path, family, columns):
-    reranker = OnnxReranker(write_reranker(tmp_path / "m", [WORDS], family=family, columns=columns))
+    reranker = unhurried(write_reranker(tmp_path / "m", [WORDS], family=family, columns=columns))
     assert reranker.score(QUESTION, ["셋 하나", "셋 넷", "열", ""]) == [1.0, 2.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("layout", ["onnx/model.onnx", "onnx/model_quantized.onnx", "model_int8.onnx"])
 def test_every_usual_place_of_the_model_is_loaded(tmp_path, layout):
-    reranker = OnnxReranker(write_reranker(tmp_path / "m", [WORDS], model=layout))
+    reranker = unhurried(write_reranker(tmp_path / "m", [WORDS], model=layout))
     assert reranker.score(QUESTION, ["셋 넷"]) == [2.0]
 
 
@@ -78,7 +83,7 @@ def test_a_model_with_smaller_whole_numbers_is_fed_those(tmp_path):
     graph.output("logits", FLOAT, ["batch", 1], graph.run("ReduceSum", real, axis, keepdims=1))
     folder = write_reranker(tmp_path / "m", [WORDS])
     (folder / "model.onnx").write_bytes(graph.model())
-    first, second = OnnxReranker(folder).score("하나", ["하나", "하나 하나"])
+    first, second = unhurried(folder).score("하나", ["하나", "하나 하나"])
     assert 0 < first < second
 
 
@@ -86,7 +91,7 @@ def test_a_model_with_smaller_whole_numbers_is_fed_those(tmp_path):
 
 
 def test_a_passage_is_cut_at_its_end_and_the_question_stays_whole(folder):
-    reranker = OnnxReranker(folder, max_tokens=64)
+    reranker = unhurried(folder, max_tokens=64)
     fits, cut, early = reranker.score(
         QUESTION, ["filler " * 57 + "셋 넷", "filler " * 58 + "셋 넷", "셋 넷 " + "filler " * 5000]
     )
@@ -94,7 +99,7 @@ def test_a_passage_is_cut_at_its_end_and_the_question_stays_whole(folder):
 
 
 def test_an_overlong_question_leaves_half_of_the_window_to_the_passage(folder):
-    reranker = OnnxReranker(folder, max_tokens=64)
+    reranker = unhurried(folder, max_tokens=64)
     with_word, without = reranker.score("하나 " + "filler " * 5000, ["하나", "둘"])
     assert with_word == without + 1.0
 
@@ -117,7 +122,6 @@ def test_memory_is_bounded_by_the_tokens_of_a_batch_not_by_the_passages(folder):
         return made
 
     encoder._feeds = noted
-    OnnxReranker(folder)
     passages = ["filler " * 400] * 9 + ["셋 넷"] * 40
     from onnxruntime import RunOptions
 
@@ -156,7 +160,7 @@ def model_that_gives(value: float) -> bytes:
 )
 def test_a_folder_that_is_no_cross_encoder_is_refused_with_what_to_do(folder, name, content, says):
     (folder / name).write_bytes(content)
-    reranker = OnnxReranker(folder)
+    reranker = unhurried(folder)
     assert reranker.check()  # the files are there; nothing was loaded yet
     for ask in (reranker.warm_up, lambda: reranker.score(QUESTION, ["셋"]), reranker.check):
         with pytest.raises(ModelMissing, match=says):
@@ -174,7 +178,7 @@ def test_files_that_cannot_be_loaded_are_not_loaded_again_until_they_change(fold
         init(self, files, **settings)
 
     monkeypatch.setattr(CrossEncoder, "__init__", counted)
-    reranker = OnnxReranker(folder)
+    reranker = unhurried(folder)
     for _ in range(3):
         with pytest.raises(ModelMissing):
             reranker.score(QUESTION, ["셋"])
@@ -196,7 +200,7 @@ def test_a_model_is_loaded_once_whoever_asks_first(folder, monkeypatch):
         init(self, files, **settings)
 
     monkeypatch.setattr(CrossEncoder, "__init__", counted)
-    reranker = OnnxReranker(folder)
+    reranker = unhurried(folder)
     assert loaded == []
     with ThreadPoolExecutor(8) as pool:
         scores = list(pool.map(lambda _: reranker.score(QUESTION, ["셋 넷"]), range(16)))
@@ -273,7 +277,7 @@ def test_waiting_for_another_search_is_counted(folder):
 
 
 def test_how_long_the_last_search_took_is_told(folder):
-    reranker = OnnxReranker(folder)
+    reranker = unhurried(folder)
     assert reranker.check() == "bge/model.onnx"
     reranker.score(QUESTION, ["셋"])
     assert reranker.check().startswith("bge/model.onnx, last time ")
