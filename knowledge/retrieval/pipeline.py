@@ -13,7 +13,7 @@ from knowledge.analysis import analyze
 from knowledge.ports import ChangeIndex, ChunkLookup, KeywordIndex, Reranker, VectorIndex
 from knowledge.rerank.config import RerankerConfig
 from knowledge.rerank.features import completeness, most_telling_part, rank_by_features, rank_by_whole_sections
-from knowledge.rerank.model_order import ModelOrder
+from knowledge.rerank.model_order import RERANKER, ModelOrder
 from knowledge.retrieval.articles import asks_for_sections_alone, locate_articles
 from knowledge.retrieval.calibration import Calibrations, Fingerprint
 from knowledge.retrieval.candidates import Candidate
@@ -115,7 +115,11 @@ class SearchPipeline:
             if of_kind:
                 found.append(self._found(query, one, of_kind, top_k))
         shares = self._by_model.shares([one.features.get("coverage", 0.0) for one in found])
-        return [self._judged(one, top_k, candidates=share) for one, share in zip(found, shares, strict=True)]
+        outcomes: list[Outcome] = []
+        for one, share in zip(found, shares, strict=True):
+            is_down = any(tool.name == RERANKER and tool.state == "down" for o in outcomes for tool in o.tools)
+            outcomes.append(self._judged(one, top_k, candidates=0 if is_down else share))  # it is waited for once
+        return outcomes
 
     def is_calibrated(self, source: str, kind: EvidenceKind) -> bool:
         """Whether there is a calibration for exactly the vector spaces and versions of this source."""

@@ -211,6 +211,20 @@ def test_trouble_leaves_the_order_of_the_features_and_is_told(error):
     assert {tool.name: (tool.state, tool.detail) for tool in evidence.tools}["reranker"] == ("down", str(error))
 
 
+def test_a_reranker_that_is_down_is_waited_for_once_a_question_however_many_kinds_are_searched():
+    asked = []
+
+    class Down(Scoring):
+        def score(self, query: str, passages: Sequence[str]) -> list[float]:
+            asked.append(query)
+            raise ToolDown("it takes too long: use a smaller one")
+
+    evidence = search([*RULES, *CODE], "출장 여비 retry payment", Down({}))
+    assert len(asked) == 1
+    assert evidence.degraded == ("reranker could not be used: it takes too long: use a smaller one",)
+    assert {tool.name: tool.state for tool in evidence.tools}["reranker"] == "down"
+
+
 def test_a_linked_appendix_still_follows_its_article():
     evidence = search(RULES, "출장 여비의 지급", Scoring({"제5조": 9.0, ONE: 8.0, "별표 1] 국내": -9.0}), top_k=4)
     place = ids(evidence).index("travel")
