@@ -138,13 +138,13 @@ class EvidenceIndex:
         around = Surroundings(question=self._question, context=context)
         fault = self._fault(bare, cited, around)
         if fault is not None:
-            quote = None if fault.is_of_manner else self._quote([bare], cited)
+            quote = None if fault.is_of_manner else self._quote([bare], cited, context)
             return Checked(text="", cited=(), fault=fault.reason, quote=quote)
         doubts = self._doubts(bare, cited, around)
         if not doubts:
             return Checked(text=text, cited=cited, fault=None)
         clauses = [doubt.clause for doubt in doubts]
-        quote = self._quote(clauses, cited) or self._quote([bare], cited, least=0.0)
+        quote = self._quote(clauses, cited, context) or self._quote([bare], cited, context, least=0.0)
         return Checked(text=text, cited=cited, fault=None, doubt=doubts[0].reason, quote=quote)
 
     def holding_code(self, block: str) -> int | None:
@@ -216,19 +216,23 @@ class EvidenceIndex:
             else open_clauses
         )
 
-    def _quote(self, clauses: Sequence[str], cited: Sequence[int], *, least: float = LEAST_SCORE) -> Quote | None:
+    def _quote(
+        self, clauses: Sequence[str], cited: Sequence[int], context: str = "", *, least: float = LEAST_SCORE
+    ) -> Quote | None:
+        """The evidence's own words nearest to the clauses; what was asked, and the lines above, decide between them."""
         pieces = [self._pieces[number] for number in cited]
+        asked = f"{self._question}\n{context}"
         language = self._language or ("ko" if is_korean(clauses[0]) else "en")
         quote = quote_for(
             clauses,
             [unit for piece in pieces if not piece.is_code for unit in piece.units],
-            question=self._question,
+            question=asked,
             language=language,
             addresses=self._addresses,
             superseded={piece.evidence.number: piece.superseded for piece in pieces if piece.superseded},
         )
         code = [unit for piece in pieces if piece.code is not None for unit in piece.code.units]
-        return quote or code_quote(clauses, code, question=self._question, language=language, least=least)
+        return quote or code_quote(clauses, code, question=asked, language=language, least=least)
 
     def _manner_fault(self, bare: str) -> str | None:
         if _SYSTEM_WORDS.search(bare) or (self._leaks and not self._leaks.isdisjoint(_shingles(squeeze(bare)))):

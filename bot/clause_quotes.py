@@ -86,6 +86,7 @@ def _nearest(clause: str, units: Sequence[Unit], question: str) -> Unit | None:
     claims = claims_of(clause)
     forms = forms_of(without_amounts(claims))
     asked = [form for form in forms_of(question) if form not in forms]
+    asked_amounts = claims_of(question).quantities
     best, highest = None, 0.0
     for unit in units:
         held = _held(forms, unit)
@@ -94,7 +95,7 @@ def _nearest(clause: str, units: Sequence[Unit], question: str) -> Unit | None:
         score += _NAME_WEIGHT * sum(squeeze(name) in squeeze(unit.sentence) for name in claims.names)
         if not unit.sentence or score < _LEAST_SCORE or withhold_orders(unit.sentence) != unit.sentence:
             continue
-        score += _QUESTION_WEIGHT * _held(asked, unit)
+        score += _QUESTION_WEIGHT * (_held(asked, unit) + sum(map(unit.holds_amount, asked_amounts)))
         if score > highest:
             best, highest = unit, score
     return best

@@ -75,7 +75,7 @@ class CodeUnit:
     kind: UnitKind
     text: str
     written: tuple[str, ...]  # its lines, as they stand in the file
-    opener: tuple[str, ...] = ()  # the line of its innermost condition
+    opener: tuple[str, ...] = ()  # the line of its innermost condition, else of the key that it stands under
     guards: tuple[Guard, ...] = ()
     header: str = ""  # signatures of what it stands in
     keys: str = ""  # what else it stands in: keys of configuration, "with", "try"
@@ -213,12 +213,16 @@ class _Reader:
                 kind=kind,
                 text=text,
                 written=line.written if kind != "comment" else line.comment_written,
-                opener=conditions[-1].opener if conditions and not guards else (),
+                opener=_opener(conditions or [block for block in blocks if block.key]) if not guards else (),
                 guards=tuple(dict.fromkeys((*(g for b in blocks for g in (*b.guards, *b.passed)), *guards))),
                 header="\n".join(block.header for block in blocks if block.header),
                 keys="\n".join(block.key for block in blocks if block.key),
             )
         )
+
+
+def _opener(blocks: Sequence[_Block]) -> tuple[str, ...]:
+    return blocks[-1].opener if blocks else ()
 
 
 def _condition_and_rest(text: str) -> tuple[str, str]:

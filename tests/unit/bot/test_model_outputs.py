@@ -19,14 +19,14 @@ SETS = [
     ("model_outputs.tsv", "model_evidence.md"),
     ("model_outputs_other_style.tsv", "model_evidence.md"),
     ("model_outputs_third.tsv", "model_evidence.md"),
-    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 11)),
+    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 12)),
 ]
-FREELY_TOLD_CODE = tuple(f"model_evidence_mixed_{n}.md" for n in (8, 9, 10))  # 16 files each, told as people tell it
+FREELY_TOLD_CODE = tuple(f"model_evidence_mixed_{n}.md" for n in (8, 9, 10, 11))  # told as people tell it
 OUTPUTS = [(output, evidence) for table, evidence in SETS for output in read_outputs(table)]
 BAD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "bad"]
 GOOD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "good"]
 MOST_REFUSED = 0.03  # of the good ones
-LEAST_WHOLE = 0.7  # of the good ones about documents, in the model's own words; of code the lines are shown instead
+LEAST_WHOLE = 0.65  # of the good ones about documents, in the model's own words; of code the lines are shown instead
 LEAST_WHOLE_OF_PLAIN_CODE = 0.5  # of those that tell short and directly what a line says
 
 
