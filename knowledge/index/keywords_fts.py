@@ -170,4 +170,5 @@ def _ids(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, st
 
 
 def quoted(term: str) -> str:
+    """The term as a string of a query of FTS5."""
     return '"' + term.replace('"', '""') + '"'
