@@ -78,7 +78,7 @@ class Answers:
             notes.append(word("held_back", language, n=len(made.faults)))
         if made.replaced:
             notes.append(word("quoted_instead", language, n=len(made.replaced)))
-        notes += code_notes([question.chunks[n - 1] for n in made.cited], language)
+        notes += code_notes([question.chunks[n - 1] for n in made.told], language)
         if made.failure is not None:
             reason = model_reason(model, made.failure, self._tools, language)
             notes.append(word("model_broke_off", language, reason=reason))

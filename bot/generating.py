@@ -57,6 +57,7 @@ class Generated:
 
     text: str = ""
     cited: list[int] = field(default_factory=list)
+    told: list[int] = field(default_factory=list)  # of these, what is told in the model's own words
     faults: list[str] = field(default_factory=list)  # of sentences that the reader does not get
     declined: bool = False  # the model itself says that the evidence does not answer
     failure: ModelError | None = None
@@ -283,6 +284,7 @@ class Writer:
     async def _keep_or_quote(self, checked: Checked, sentence: str) -> _Failed | None:
         """Keeps a sentence that the evidence is certain to say; shows the evidence's own words where it is not."""
         if checked.doubt is None:
+            self.result.told += [number for number in checked.cited if number not in self.result.told]
             await self._keep(checked, squeeze(sentence))
             return None
         if checked.as_quote is None:

@@ -29,9 +29,9 @@ _TIME_PARTICLES = re.compile(r"\s*(?:에는|에도|까지는|까지만|엔|에|�
 _RERANKER = re.compile(r"^(?:the )?reranker\b", re.IGNORECASE)
 
 
-def code_notes(cited: Sequence[ScoredChunk], language: Language) -> list[str]:
-    """That what a model says of code is its reading: names and figures are compared with the lines, a course is not."""
-    return [word("code_reading", language)] if any(one.chunk.evidence_kind == "code" for one in cited) else []
+def code_notes(told: Sequence[ScoredChunk], language: Language) -> list[str]:
+    """That what a model says of code in its own words is its reading, though it has been compared with the lines."""
+    return [word("code_reading", language)] if any(one.chunk.evidence_kind == "code" for one in told) else []
 
 
 def search_tools_down(tools: Sequence[ToolStatus]) -> list[ToolStatus]:

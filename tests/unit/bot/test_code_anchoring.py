@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.citing import EvidenceIndex, NumberedEvidence
+from bot.generating import Asked, Writer
+from bot.types import ChatTurn
+from tests.fakes.chat_model import FakeChatModel, FakeReply
+from tests.unit.bot.model_outputs import PERSONA
 
 CODE = '''limits.py · TokenBucket.take
 (gateway/limits.py lines 14-40, commit ab12ffcd90)
@@ -102,3 +106,19 @@ def test_a_lead_hands_its_condition_on():
     lead = "토큰이 `cost`보다 적으면 다음을 합니다:"
     assert index.check("- `False`를 반환합니다 [1].", context=lead).doubt is None
     assert index.check("- `Taken` 이벤트를 발행합니다 [1].", context=lead).doubt is not None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("토큰이 `cost`보다 적으면 `False`를 반환합니다 [1].", [1]),
+        ("토큰이 `cost`보다 적으면 `True`를 반환합니다 [1].", []),
+    ],
+    ids=["in the model's words", "as lines"],
+)
+async def test_it_is_known_what_of_the_code_is_told_in_the_models_words(sentence, told):
+    evidence = [NumberedEvidence(number=1, text=CODE, is_code=True, start_line=14, end_line=40)]
+    asked = Asked(question="제한되면?", persona=PERSONA, language="ko")
+    writer = Writer(asked, evidence, None)
+    await writer.write(FakeChatModel(FakeReply(pieces=(sentence,))), [ChatTurn(role="user", content="제한되면?")])
+    assert (writer.result.cited, writer.result.told) == ([1], told)
