@@ -103,7 +103,7 @@ def test_an_article_and_the_appendix_that_it_names_are_read_together() -> None:
 
 def test_an_english_word_lacks_where_no_korean_one_says_it() -> None:
     assert lack("Is there condolence money for grandparents?", MOURNING).words == ()
-    assert lack("What is the retirement procedure?", MOURNING).words == ("retirement",)
+    assert "retirement" in lack("What is the retirement procedure?", MOURNING).words
 
 
 def test_korean_words_are_not_held_against_english_evidence() -> None:
