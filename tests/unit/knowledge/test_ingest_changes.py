@@ -9,6 +9,7 @@ import pytest
 
 from knowledge import ingest_changes
 from knowledge.analysis import analyze_query
+from knowledge.index import changes_fts
 from knowledge.index.changes_fts import FtsChangeIndex
 from knowledge.types import RemoteConfig, SourceConfig
 from tests.emulators.git_hosting import git_hosting
@@ -162,3 +163,24 @@ def test_search_prefers_the_file_whose_commits_speak_of_the_fault(company: Compa
     evidence = company.shelf.knowledge.search("amount is booked twice", scope=EVERYTHING, kind="code")
     assert evidence.chunks[0].chunk.locator.uri == "src/pay.py"
     assert evidence.chunks[0].features["changed"] == 1.0
+
+
+def test_of_common_and_rare_words_the_rare_ones_choose_within_the_budget(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        company.change("src/login.py", f"release {number} of the shop")
+    company.change("src/cart.py", "release notes of the shop mention vouchers")
+    company.shelf.sync()
+    monkeypatch.setattr(changes_fts, "MATCH_BUDGET", 3)
+    assert company.found("release of the shop with vouchers") == ["src/cart.py"]
+    monkeypatch.setattr(changes_fts, "RAREST_BUDGET", 3)
+    assert company.found("shop release") == []
+
+
+def test_of_a_file_that_is_part_of_every_change_only_the_most_similar_ones_count(company: Company) -> None:
+    for number in range(8):
+        company.change("src/login.py", f"vouchers, step {number}")
+    company.change("src/cart.py", "vouchers are refused when expired")
+    company.shelf.sync()
+    assert company.found("an expired voucher is refused")[0] == "src/cart.py"
