@@ -91,7 +91,9 @@ class HttpReranker:
             self.score(_PROBE, [_PROBE])
             self._took_ms = took_ms  # one word says nothing about searches
         else:
-            self._send(httpx.Request("GET", self._address_of_health()), self._now_s() + self._timeout_s)
+            reply = self._sent_twice(httpx.Request("GET", self._address_of_health()), self._now_s() + self._timeout_s)
+            if reply.status >= 500:  # whatever else it answers, it is there
+                raise self._refused(reply)
         took = "" if self._took_ms is None else f", last time {self._took_ms:.0f} ms"
         return f"{self._about()}{took}"
 
@@ -140,6 +142,10 @@ class HttpReranker:
         token = self._token()
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         request = httpx.Request("POST", form.url, json=body, headers=headers)
+        return self._sent_twice(request, ends_at_s)
+
+    def _sent_twice(self, request: httpx.Request, ends_at_s: float) -> _Reply:
+        """The reply; the request is sent a second time when it may succeed at once. Raises ToolDown."""
         try:
             reply = self._send(request, ends_at_s)
         except _Broken:
@@ -223,7 +229,7 @@ class HttpReranker:
 
     def _address_of_health(self) -> str:
         parts = urlsplit(self._url)
-        return f"{parts.scheme}://{parts.netloc}/health"  # whatever it answers, it is there
+        return f"{parts.scheme}://{parts.netloc}/health"
 
     def _connected(self) -> httpx.Client:
         with self._opening:

@@ -62,6 +62,7 @@ class RerankServer:
     longest_chars: int | None = None  # of question and passage together, where the server does not cut
     failures: deque[Failure] = field(default_factory=deque)
     before_answer: Callable[[], None] = lambda: None
+    health: int = 200
     received: list[Received] = field(default_factory=list)
     port: int = 0
     connections: set[socket.socket] = field(default_factory=set)
@@ -160,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: tests read `received`."""
 
     def do_GET(self) -> None:
-        self._answer(200 if self.path == "/health" else 404, "")
+        self._answer(self.server_of_tests.health if self.path == "/health" else 404, "")
 
     def do_POST(self) -> None:
         server = self.server_of_tests

@@ -291,6 +291,27 @@ def test_a_server_that_works_is_asked_whether_it_is_there_and_nothing_is_scored(
         assert len(server.received) == asked
 
 
+@pytest.mark.parametrize(("health", "is_well"), [(200, True), (404, True), (401, True), (500, False), (503, False)])
+def test_what_answers_to_a_look_is_there_unless_it_says_that_it_is_not(health, is_well):
+    with RerankServer(style="cohere") as server, asking(server) as reranker:
+        reranker.score(QUESTION, PASSAGES)
+        server.health = health
+        if is_well:
+            assert reranker.check()
+        else:
+            with pytest.raises(ToolDown, match=f"failed with status {health}"):
+                reranker.check()
+
+
+def test_a_kept_connection_that_the_server_has_closed_is_no_trouble():
+    with RerankServer(style="vllm") as server, asking(server) as reranker:
+        for ask in (reranker.check, lambda: reranker.score(QUESTION, PASSAGES)):
+            reranker.score(QUESTION, PASSAGES)
+            for connection in list(server.connections):
+                connection.shutdown(socket.SHUT_RDWR)
+            assert ask()
+
+
 def test_a_server_that_was_never_asked_or_failed_last_is_tried_with_one_word_of_no_document():
     with RerankServer(style="vllm") as server, asking(server) as reranker:
         assert reranker.check() == f"The reranker {server.model} at {server.url}"
