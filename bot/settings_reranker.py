@@ -23,7 +23,7 @@ class RerankerSettings(Section):
     token_env: str | None = None
     token_file: Path | None = None
     candidates: int = Field(default=20, ge=2, le=100)
-    weight: float = Field(default=1.0, gt=0.0, le=10.0)
+    weight: float = Field(default=0.5, gt=0.0, le=10.0)
     max_tokens: int = Field(default=256, ge=64, le=8192)
     threads: int = Field(default=2, ge=1, le=64)
     timeout_s: float = Field(default=5.0, gt=0.0, le=120.0)

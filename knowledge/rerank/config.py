@@ -16,7 +16,7 @@ class RerankerConfig:
     name: str = ""  # of the model on the server
     token: Callable[[], str | None] = lambda: None
     candidates: int = 20  # pieces of evidence that it looks at
-    weight: float = 1.0  # of what it says, against the best score without it
+    weight: float = 0.5  # of what it says, against the best score without it
     max_tokens: int = 256  # of question and passage together
     threads: int = 2
     timeout_s: float = 5.0

@@ -146,7 +146,7 @@ def test_candidates_without_any_score_are_no_trouble(scores):
 
 
 def test_the_scores_are_in_the_evidence_and_the_state_among_the_tools():
-    evidence = search(RULES, "출장 여비", Scoring({ONE: 9.0}))
+    evidence = search(RULES, "출장 여비", Scoring({ONE: 9.0}), config=RerankerConfig(weight=1.0))
     assert ids(evidence)[0] == "goal"
     assert evidence.chunks[0].rerank == 9.0
     assert {tool.name: tool.state for tool in evidence.tools}["reranker"] == "ok"
@@ -269,10 +269,9 @@ def test_the_wording_that_holds_stays_in_front_of_the_one_that_held(liked):
         "where is a failed payment retried?",
     ],
 )
-def test_whatever_it_says_nothing_passes_that_would_be_refused_without_it(query, seed):
-    bands = ("none", "weak", "ok")
+def test_whatever_it_says_the_gate_refuses_and_passes_the_same_questions(query, seed):
     without = search([*RULES, *CODE], query, None)
     evidence = search([*RULES, *CODE], query, Noise(seed))
-    assert bands.index(evidence.verdict.decision) <= bands.index(without.verdict.decision)
+    assert (evidence.verdict.decision == "none") == (without.verdict.decision == "none")
     assert evidence.route == without.route
     assert groups(evidence) == groups(without)
