@@ -166,7 +166,9 @@ class _Claim:
         if not places:
             return ()
         start = places[-1]
-        while start and not self.forms[start - 1].role and not _ENDS_PHRASE.search(self.forms[start - 1].word):
+        while (
+            start and self.forms[start - 1].role in ("", "of") and not _ENDS_PHRASE.search(self.forms[start - 1].word)
+        ):
             start -= 1
         return self.forms[start : places[-1] + 1]
 
@@ -313,6 +315,12 @@ def _roles_fault(claim: _Claim, unit: Unit) -> str | None:
             return f"{form.word} has another part there"
         if form.role in doer and theirs == {"to"} and not _RECEIVES.search(claim.text):
             return f"{form.word} has another part there"
+        if (
+            form.role in doer
+            and theirs == {"of"}
+            and any(other.role == "of" and unit.own.roles(other) & doer for other in claim.forms)
+        ):
+            return f"{form.word} has another part there"  # "A asks B for his opinion" and "B asks A for his"
     return None
 
 

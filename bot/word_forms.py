@@ -21,6 +21,7 @@ _ROLES = (
     ("agent", re.compile(r"(?<=[가-힣])(?:께서|이|가)$")),
     ("topic", re.compile(r"(?<=[가-힣])(?:은|는|도)$")),
     ("object", re.compile(r"(?<=[가-힣])(?:을|를)$")),
+    ("of", re.compile(r"(?<=[가-힣]{2})의$")),
 )
 _PARTICLE = re.compile(
     r"(?:적으로|으로부터|로부터|으로써|으로서|에서부터|에게는|에게도|에게만|"

@@ -19,14 +19,14 @@ SETS = [
     ("model_outputs.tsv", "model_evidence.md"),
     ("model_outputs_other_style.tsv", "model_evidence.md"),
     ("model_outputs_third.tsv", "model_evidence.md"),
-    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 12)),
+    *((f"model_outputs_mixed_{n}.tsv", f"model_evidence_mixed_{n}.md") for n in range(1, 13)),
 ]
-FREELY_TOLD_CODE = tuple(f"model_evidence_mixed_{n}.md" for n in (8, 9, 10, 11))  # told as people tell it
+FREELY_TOLD_CODE = tuple(f"model_evidence_mixed_{n}.md" for n in (8, 9, 10, 11, 12))  # told as people tell it
 OUTPUTS = [(output, evidence) for table, evidence in SETS for output in read_outputs(table)]
 BAD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "bad"]
 GOOD = [(output, evidence) for output, evidence in OUTPUTS if output.kind == "good"]
 MOST_REFUSED = 0.03  # of the good ones
-LEAST_WHOLE = 0.65  # of the good ones about documents, in the model's own words; of code the lines are shown instead
+LEAST_WHOLE = 0.6  # of the good ones about documents, in the model's own words; of code the lines are shown instead
 LEAST_WHOLE_OF_PLAIN_CODE = 0.5  # of those that tell short and directly what a line says
 
 
@@ -78,6 +78,6 @@ async def test_good_outputs_reach_the_reader():
 
 
 def test_the_table_is_large_enough():
-    assert len(OUTPUTS) >= 1250
+    assert len(OUTPUTS) >= 1450
     assert len({(output.case, output.output) for output, _ in OUTPUTS}) == len(OUTPUTS)
     assert {output.kind for output, _ in OUTPUTS} == {"good", "bad"}  # none is known to get through
