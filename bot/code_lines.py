@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_BLOCK_STARTS = re.compile(r"^\s*(?:/\*+|\"\"\"|'''|<!--)")
 _BLOCKS = {"/*": "*/", '"""': '"""', "'''": "'''", "<!--": "-->", "=begin": "=end"}
 _LINE_COMMENT = re.compile(r"^\s*(?://+!?|#(?![\[!])+|--+(?!\w)|;+|\*(?!\w))\s?(?P<text>.*)$")
 _BESIDE = {mark: re.compile(rf"\s+{mark}+\s+(?P<text>\S.*)$") for mark in ("#", "//", "--")}
