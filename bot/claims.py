@@ -77,7 +77,7 @@ class Claims:
         return not (self.quantities or self.dates or self.times or self.labels or self.names or self.lines)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def claims_of(sentence: str, *, is_evidence: bool = False) -> Claims:
     """What a sentence without its markers claims. List numbers are no claims, but in evidence they are paragraphs."""
     if is_evidence:

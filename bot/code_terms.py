@@ -159,7 +159,7 @@ class CodeWords:
         return any(word[:end] in self._parts for end in range(_LEAST_SHARED, len(word)))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def words_of(*texts: str) -> CodeWords:
     """The words of a stretch of code; the same stretch is asked for again with every clause."""
     return CodeWords(texts)
