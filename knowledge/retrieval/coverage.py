@@ -46,9 +46,10 @@ def _background() -> tuple[Mapping[str, float], frozenset[str], frozenset[str]]:
                     shares[term] = max(shares.get(term, 0.0), _LEVELS[level])
                     if level == "office":
                         office.add(term)
-                    if level == "known" and term == word and len(word) > 1 and not word.isascii():
-                        things.add(word)
-    return shares, frozenset(office), frozenset(things)
+                    if level == "known" and len(word) > 1 and (term == word or term.isascii()):
+                        things.add(term)
+    rare = _LEVELS["known"]  # what is listed as more common as well is no thing: between, 친구
+    return shares, frozenset(office), frozenset(term for term in things if shares[term] == rare)
 
 
 def is_everyday(term: str) -> bool:
@@ -58,7 +59,7 @@ def is_everyday(term: str) -> bool:
 
 
 def is_everyday_thing(term: str) -> bool:
-    """Whether the term is a Korean word for a thing of everyday life, which no rule means unless it says so."""
+    """Whether the term is a word for a thing of everyday life, which no rule means unless it says so."""
     return term in _background()[2]
 
 

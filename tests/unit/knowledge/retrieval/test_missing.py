@@ -106,6 +106,11 @@ def test_an_english_word_lacks_where_no_korean_one_says_it() -> None:
     assert "retirement" in lack("What is the retirement procedure?", MOURNING).words
 
 
+def test_things_of_everyday_life_lack_in_english_too() -> None:
+    assert "football" in lack("Who won the football world cup in 2018?", PLANET).words
+    assert "between" not in lack("What is the difference between the days?", PLANET).words
+
+
 def test_korean_words_are_not_held_against_english_evidence() -> None:
     assert lack("재택근무는 일주일에 며칠까지 돼요?", PLANET).words == ()
 
