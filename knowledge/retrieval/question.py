@@ -28,6 +28,7 @@ _REPORT_WORDS = re.compile(
     r"|\(?(?:fixes|closes|resolves)?\s*#\d+\)?",
     re.IGNORECASE | re.MULTILINE,
 )
+_PARTICIPLE = re.compile(r"^[a-z]{2,}[^e\W]ed$|^[a-z]{3,}ly$")
 _LONG_LINE_CHARS = 160
 _MIN_LEAD_CHARS = 15
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s")
@@ -99,7 +100,7 @@ def understand(text: str, kind: EvidenceKind) -> Question:
     subject, names = subjects(without_english_sections(text)) if kind == "docs" else ({}, frozenset[str]())
     expansions, added = _expand([word for word in words if leading is None or word in leading], text, kind, phrases)
     if kind == "docs":
-        words = _without_plain_words(words, expansions)
+        words = _without_plain_words(words, expansions, subject)
         said = set(analyze(without_english_sections(text)))
         words = tuple(word for word in words if word in said) or words
     return Question(
@@ -170,10 +171,18 @@ def _with_known_compounds(words: Sequence[str], terms: Sequence[str], kind: Evid
     return (*kept, *known)
 
 
-def _without_plain_words(words: tuple[str, ...], expansions: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The words without English ones that tell nothing, if others remain."""
+def _without_plain_words(
+    words: tuple[str, ...], expansions: Mapping[str, Sequence[str]], written: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The words without English ones that tell nothing, if others remain: a list of them, and participles and adverbs
+    that no lexicon knows ("shortened", "automatically"), since what a question is about are things."""
     plain = plain_english()
-    return tuple(word for word in words if word in expansions or word not in plain) or words
+    kept = [
+        word
+        for word in words
+        if word in expansions or not (word in plain or _PARTICIPLE.search(written.get(word, "").casefold()))
+    ]
+    return tuple(kept) or words
 
 
 def _expand(

@@ -126,6 +126,13 @@ def test_words_that_only_ask_are_no_words_of_a_question() -> None:
     assert set(understand("How often does the board actually get together?", "docs").words) <= {"board", "often"}
 
 
+def test_participles_and_adverbs_that_no_word_list_knows_are_not_what_a_question_is_about() -> None:
+    words = understand("Is the zylophone automatically bewildered?", "docs").words
+    assert "bewild" not in " ".join(words)
+    assert any(word.startswith("zyloph") for word in words)
+    assert "suspend" in understand("How long is borrowing suspended?", "docs").words
+
+
 def test_an_english_word_is_as_rare_as_its_korean_one() -> None:
     question = understand("severance", "docs")
     counted = with_wordings_counted(question, {"퇴직금": 40})
