@@ -116,9 +116,9 @@ class SearchPipeline:
                 found.append(self._found(query, one, of_kind, top_k))
         shares = self._by_model.shares([one.features.get("coverage", 0.0) for one in found])
         outcomes: list[Outcome] = []
-        for one, share in zip(found, shares, strict=True):
+        for of_one, share in zip(found, shares, strict=True):
             is_down = any(tool.name == RERANKER and tool.state == "down" for o in outcomes for tool in o.tools)
-            outcomes.append(self._judged(one, top_k, candidates=0 if is_down else share))  # it is waited for once
+            outcomes.append(self._judged(of_one, top_k, candidates=0 if is_down else share))  # it is waited for once
         return outcomes
 
     def is_calibrated(self, source: str, kind: EvidenceKind) -> bool:
