@@ -49,6 +49,9 @@ _TRAILING = re.compile(r"(?P<what>.*?\S)\s+(?P<word>if|unless)\s+(?P<cond>.+)$",
 _ELVIS = re.compile(r"(?P<left>.*?)\?:\s*(?P<what>(?:throw|return)\b.+)$", re.DOTALL)
 _SHELL = re.compile(r"(?P<cond>\[.*?\]|test\s[^&|]+?)\s*(?P<word>&&|\|\|)\s*(?P<what>.+)$", re.DOTALL)
 _OR_THROW = re.compile(r"(?P<left>.*?)\.(?:orElseThrow|ok_or|ok_or_else)\(", re.DOTALL)
+# what is generated or packed is no code that anybody explains; each line costs about its length squared to read
+LONGEST_LINE_CHARS, MOST_LINES = 400, 400
+_DEEPEST = 30  # blocks in each other
 _SECTION = re.compile(r"\[{1,2}[\w.\"' -]+\]{1,2}$")
 _PLACE = re.compile(r"\((?P<path>\S+)(?: lines \d+-\d+)?, commit [0-9a-f]+\)")  # as bot.prompting writes it
 _CLOSERS = re.compile(r"^[})\];,]+\s*")
@@ -108,7 +111,8 @@ def code_units_of(number: int, text: str) -> list[CodeUnit]:
     body = [line for line in lines[1:] if not line.startswith("called by: ") and not _PLACE.fullmatch(line.strip())]
     reader = _Reader(number, title)
     place = next((match for line in lines[1:2] if (match := _PLACE.fullmatch(line.strip()))), None)
-    for line in code_lines(body, place["path"] if place else ""):
+    read = [line[:LONGEST_LINE_CHARS] for line in body[:MOST_LINES]]
+    for line in code_lines(read, place["path"] if place else ""):
         reader.take(line)
     found = [unit for unit in reader.units if unit.text]
     found += [CodeUnit(number, 0, "caller", caller.removeprefix("called by: "), (caller,)) for caller in callers]
@@ -201,6 +205,8 @@ class _Reader:
         self._blocks[-1].leaves = _EXITS.match(text) is not None and not guards
 
     def _open(self, line: Line, guards: tuple[Guard, ...] = (), *, header: str = "", key: str = "") -> None:
+        if len(self._blocks) > _DEEPEST:
+            return
         self._blocks.append(_Block(line.indent, opener=line.written, guards=guards, header=header, key=key))
 
     def _add(self, kind: UnitKind, text: str, line: Line, guards: Sequence[Guard] = ()) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.code_units import code_units_of
+from bot.code_units import LONGEST_LINE_CHARS, code_units_of
 
 
 def units(body: str, path: str = "src/a.py"):
@@ -89,3 +89,9 @@ def test_a_statement_over_several_lines_is_one():
 def test_columns_of_a_table_are_statements_of_their_own():
     found = units("CREATE TABLE invoices (\n    id BIGINT,\n    due_date DATE\n);", "a.sql")
     assert [unit.text for unit in found] == ["CREATE TABLE invoices (", "id BIGINT,", "due_date DATE"]
+
+
+def test_packed_and_generated_code_costs_no_more_than_its_first_lines():
+    assert len(units("a+" * 100_000)[0].text) == LONGEST_LINE_CHARS
+    nested = "\n".join("  " * depth + f"if (a{depth}) {{" for depth in range(3000))
+    assert max(len(unit.guards) for unit in units(nested, "a.ts")) < 40
