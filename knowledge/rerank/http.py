@@ -191,7 +191,7 @@ class HttpReranker:
     def _read(self, reply: _Reply, count: int) -> list[float]:
         try:
             return scores_of(json.loads(reply.text), count)
-        except (UnknownAnswer, json.JSONDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # brackets without end and numbers of any length, too
             self._form = None
             why = error if isinstance(error, UnknownAnswer) else "it is no JSON"
             raise ToolDown(
@@ -199,7 +199,7 @@ class HttpReranker:
             ) from error
 
     def _refused(self, reply: _Reply) -> KnowledgeError:
-        said = mask(reason_of(reply.text))[:_MOST_ERROR_CHARS]
+        said = _printable(mask(reason_of(reply.text))[:_MOST_ERROR_CHARS])
         if reply.status < 400:
             return ToolDown(
                 f"{self._about()} redirects to another address (status {reply.status}): set reranker.url to that one"
@@ -242,6 +242,11 @@ class HttpReranker:
 
 class _Broken(Exception):
     """The connection broke off: the same request may succeed at once."""
+
+
+def _printable(text: str) -> str:
+    """A text without what would move the cursor or end the line of a log."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _says_too_long(reply: _Reply) -> bool:

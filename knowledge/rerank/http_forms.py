@@ -67,11 +67,9 @@ def scores_of(answer: object, count: int) -> list[float]:
         if not isinstance(entry, Mapping):
             raise UnknownAnswer("a result is no object")
         place, score = entry.get("index"), entry.get("relevance_score", entry.get("score"))
-        if not isinstance(place, int) or isinstance(score, bool) or not isinstance(score, int | float):
+        if type(place) is not int or isinstance(score, bool) or not isinstance(score, int | float):
             raise UnknownAnswer("a result has no index, or no relevance_score or score")
-        if not math.isfinite(score):
-            raise UnknownAnswer("a score is no number")
-        found[place] = float(score)
+        found[place] = _finite(score)
     if found.keys() != set(range(count)) or len(entries) != count:
         raise UnknownAnswer(f"it has {len(entries)} results for {count} passages")
     scores = [found[place] for place in range(count)]
@@ -84,7 +82,7 @@ def reason_of(text: str) -> str:
 
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text.strip()
     for key in ("error", "message", "detail", "msg"):
         while isinstance(said, Mapping) and said.get(key):
@@ -92,6 +90,16 @@ def reason_of(text: str) -> str:
     if isinstance(said, list) and said:  # of FastAPI: one entry a field
         said = said[0].get("msg", said[0]) if isinstance(said[0], Mapping) else said[0]
     return str(said).strip()
+
+
+def _finite(score: int | float) -> float:
+    try:
+        number = float(score)
+    except OverflowError as error:
+        raise UnknownAnswer("a score is too large a number") from error
+    if not math.isfinite(number):
+        raise UnknownAnswer("a score is no number")
+    return number
 
 
 def _log_odds(probability: float) -> float:

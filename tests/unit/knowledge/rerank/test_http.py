@@ -247,6 +247,39 @@ def test_an_answer_that_comes_drop_by_drop_ends_too():
     assert now_s[0] < 60
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 200_000,
+        b'[{"index": 0, "score": ' + b"1" * 10_000 + b"}]",
+        b'[{"index": 0, "score": ' + b"1" * 400 + b"}]",
+        b'[{"index": false, "score": 1.0}]',
+    ],
+    ids=["brackets without end", "a number without end", "a number beyond all", "no index"],
+)
+def test_json_that_no_reader_takes_is_an_answer_that_cannot_be_read(body):
+    with (
+        trickling([b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body), body]) as url,
+        closing(HttpReranker(f"{url}/rerank", timeout_s=600.0)) as reranker,
+        pytest.raises(ToolDown, match="gives an answer that cannot be read"),
+    ):
+        reranker.score(QUESTION, PASSAGES[:1])
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [(b'{"error": "out of \\u001b[31m memory\\u0000"}', r"out of  \[31m memory $"), (b"[" * 5000, r"\[{300}$")],
+    ids=["marks for terminals", "brackets without end"],
+)
+def test_what_a_server_says_of_a_failure_stays_one_line_of_text(body, says):
+    with (
+        trickling([b"HTTP/1.1 500 X\r\nContent-Length: %d\r\n\r\n" % len(body), body]) as url,
+        closing(HttpReranker(f"{url}/rerank", timeout_s=600.0)) as reranker,
+        pytest.raises(ToolDown, match=says),
+    ):
+        reranker.score(QUESTION, PASSAGES[:1])
+
+
 def test_an_answer_that_never_ends_fills_no_memory():
     drops = [b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n", *([b"x" * 1_000_000] * 6)]
     with (
