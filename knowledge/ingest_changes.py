@@ -19,7 +19,7 @@ from knowledge.sources.git_history import HasHistory
 from knowledge.sources.git_process import GitFailed
 from knowledge.types import Discovery
 
-CHANGES_VERSION = f"1;analyzer={ANALYZER_VERSION};masking={MASKING_VERSION}"
+CHANGES_VERSION = f"2;analyzer={ANALYZER_VERSION};masking={MASKING_VERSION}"
 
 _log = structlog.get_logger()
 

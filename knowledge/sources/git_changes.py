@@ -9,17 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from knowledge.masking import mask, mask_path
-from knowledge.sources.git_process import GitFailed, run_git
+from knowledge.sources.git_process import GitFailed, run_git, run_git_bounded
 
 MAX_CHANGES = 3_000  # of one repository, the latest ones
 MAX_FILES = 20  # a commit that touches more says little about each of them
 CHANGES_TIMEOUT_S = 60.0
+MAX_LOG_BYTES = 32_000_000  # whatever messages and commits of very many files add up to
 _MAX_MESSAGE_CHARS = 300
+_MAX_MASKED_CHARS = 4_000  # masked as a whole before it is cut: half a secret is not known for one
 # Whatever the repository configures, nothing of it is run.
 _SAFE = ("-c", "log.showSignature=false", "-c", "diff.external=", "-c", "core.pager=cat", "-c", "diff.renameLimit=400")
-_RECORD = re.compile("\x1e([0-9a-f]{40,64})\x1f")
+_RECORD = re.compile("\0\0([0-9a-f]{40,64})\x1f")  # neither a message nor a path holds "\0"
 _STATUS = re.compile(r"[ACDMRTUX]\d{0,3}")
-_END = "\x1f"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +53,19 @@ def read_changes(repository: Path, folder: str, head: str, *, since: str | None)
         output = _log(repository, folder, commits, "--find-renames")
     except GitFailed:  # a copy without all its files, or too many of them: what was renamed unchanged is told by name
         output = _log(repository, folder, commits, "--find-renames=100%")
-    changes, renamed = _parse(output.decode("utf-8", "replace"))
+    text = output.decode("utf-8", "replace")
+    if len(output) >= MAX_LOG_BYTES:
+        text = text[: text.rfind("\0\0")]  # without the commit in which it was cut
+    changes, renamed = _parse(text)
     return Changes(changes=changes, renamed=renamed, goes_on=goes_on)
 
 
 def _log(repository: Path, folder: str, commits: str, renames: str) -> bytes:
-    return run_git(
+    return run_git_bounded(
         repository, *_SAFE, "log", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "-z",
-        "--name-status", renames, f"--max-count={MAX_CHANGES}", f"--format=%x1e%H{_END}%s{_END}",
+        "--name-status", renames, f"--max-count={MAX_CHANGES}", "--format=%x00%x00%H%x1f%s%x00",
         *((f"--relative={folder}",) if folder else ()), commits, "--", *((folder,) if folder else ()),
-        timeout_s=CHANGES_TIMEOUT_S,
+        timeout_s=CHANGES_TIMEOUT_S, most_bytes=MAX_LOG_BYTES,
     )  # fmt: skip
 
 
@@ -79,10 +83,12 @@ def _parse(output: str) -> tuple[tuple[Change, ...], dict[str, str]]:
     changes: list[Change] = []
     pieces = _RECORD.split(output)
     for commit, record in zip(pieces[1::2], pieces[2::2], strict=True):
-        message, _, listed = record.partition(_END)
+        message, _, listed = record.partition("\0")
         paths = _paths(listed, today)
         if 0 < len(paths) <= MAX_FILES:
-            changes.append(Change(commit=commit, message=mask(message[:_MAX_MESSAGE_CHARS]), paths=paths))
+            changes.append(
+                Change(commit=commit, message=mask(message[:_MAX_MASKED_CHARS])[:_MAX_MESSAGE_CHARS], paths=paths)
+            )
     return tuple(reversed(changes)), {former: now for former, now in today.items() if former != now}
 
 

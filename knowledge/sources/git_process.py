@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
@@ -90,6 +91,55 @@ def run_git(root: Path, *arguments: str, timeout_s: float = _TIMEOUT_S) -> bytes
     if done.returncode:
         raise failure_of(arguments[0], done.returncode, done.stderr)
     return done.stdout
+
+
+def run_git_bounded(root: Path, *arguments: str, most_bytes: int, timeout_s: float = _TIMEOUT_S) -> bytes:
+    """The first `most_bytes` of what a git command in `root` prints; what it would print beyond them is not waited for.
+
+    Raises as `run_git`.
+    """
+    late = threading.Event()
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            git_command(root, arguments),
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        ) as process,
+    ):
+        assert process.stdout is not None
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(timeout_s, end)
+        timer.start()
+        try:
+            output = process.stdout.read(most_bytes)
+            is_cut = len(output) == most_bytes
+            if is_cut:
+                process.kill()
+            status = process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+        if status and not is_cut:
+            if late.is_set():
+                raise GitTimeout(f"git {_name_of(arguments)} took longer than {timeout_s:.0f} s")
+            errors.seek(0)
+            raise failure_of(_name_of(arguments), status, errors.read())
+    return output
+
+
+def _name_of(arguments: Sequence[str]) -> str:
+    """The command, behind what is configured for it."""
+    place = 0
+    while arguments[place] == "-c":
+        place += 2
+    return arguments[place]
 
 
 def failure_of(command: str, status: int, errors: bytes) -> GitFailed:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from knowledge.sources.git_changes import MAX_FILES, Change, read_changes
-from knowledge.sources.git_process import GitFailed
+from knowledge.sources.git_process import GitFailed, GitTimeout
 from tests.unit.knowledge.sources.test_git import commit, git, write
 
 
@@ -127,6 +128,44 @@ def test_secrets_in_messages_and_names_are_masked(repo: Path) -> None:
     commit(repo, f"use {token} for now")
     *_, change = read_changes(repo, "", head(repo), since=None).changes
     assert token not in change.message + "".join(change.paths)
+
+
+def test_a_secret_at_the_place_where_a_long_message_is_cut_leaves_no_half_of_itself(repo: Path) -> None:
+    write(repo, "src/pay.py", "x = 1\n")
+    commit(repo, f"{'word ' * 56}ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+    (message,) = [change.message for change in read_changes(repo, "", head(repo), since=None).changes[1:]]
+    assert message.startswith("word word")
+    assert "ghp_" not in message
+    assert len(message) <= 300
+
+
+@pytest.mark.parametrize("mark", ["\x1e", "\x1f", "\x1e" + "b" * 40 + "\x1f", "\x1f\x1e" + "b" * 40 + "\x1f"])
+def test_a_message_that_looks_like_the_marks_of_the_log_is_one_commit(repo: Path, mark: str) -> None:
+    write(repo, "src/pay.py", "x = 1\n")
+    commit(repo, f"rounding {mark} of amounts")
+    latest = read_changes(repo, "", head(repo), since=None).changes[-1]
+    assert (latest.commit, latest.paths) == (head(repo), ("src/pay.py",))
+    assert latest.message.startswith("rounding ")
+    assert latest.message.endswith(" of amounts")
+
+
+def test_a_log_that_is_too_long_gives_its_latest_commits(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        write(repo, "src/pay.py", f"x = {number}\n")
+        commit(repo, f"change {number} {'long ' * 200}")
+    monkeypatch.setattr("knowledge.sources.git_changes.MAX_LOG_BYTES", 3500)
+    found = read_changes(repo, "", head(repo), since=None).changes
+    assert [change.message[:8] for change in found] == ["change 3", "change 4", "change 5"]
+    assert all(change.paths == ("src/pay.py",) for change in found)
+
+
+def test_a_log_that_takes_too_long_is_ended(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("knowledge.sources.git_changes.CHANGES_TIMEOUT_S", 0.1)
+    latest = head(repo)
+    (repo / ".git" / "config").unlink()
+    os.mkfifo(repo / ".git" / "config")  # whoever reads it waits for ever
+    with pytest.raises(GitTimeout, match=r"git log took longer"):
+        read_changes(repo, "", latest, since=None)
 
 
 def test_control_characters_in_messages_and_korean_names_do_no_harm(repo: Path) -> None:
