@@ -40,7 +40,7 @@ def record_changes(
     if gone:
         with catalog.transaction() as connection:
             for prefix in gone:
-                _remove_log(connection, known[prefix][0])
+                remove_log(connection, known[prefix][0])
     for prefix, head in heads.items():
         if should_stop():
             return
@@ -59,7 +59,7 @@ def record_changes(
 def remove_changes(connection: sqlite3.Connection, source: str) -> None:
     """Removes what is known of the commits of a source, inside the caller's transaction."""
     for number, _, _ in _known_heads(connection, source).values():
-        _remove_log(connection, number)
+        remove_log(connection, number)
 
 
 def _known_heads(connection: sqlite3.Connection, source: str) -> dict[str, tuple[int, str, str]]:
@@ -78,7 +78,7 @@ def _write(
     connection: sqlite3.Connection, source: str, prefix: str, head: str, changes: Changes, *, known: int | None
 ) -> None:
     if known is not None and not changes.goes_on:
-        _remove_log(connection, known)
+        remove_log(connection, known)
         known = None
     if known is None:
         number = int(
@@ -129,7 +129,8 @@ def _forget_oldest(connection: sqlite3.Connection, number: int) -> None:
         _remove_changes_between(connection, first, int(oldest[0]))
 
 
-def _remove_log(connection: sqlite3.Connection, number: int) -> None:
+def remove_log(connection: sqlite3.Connection, number: int) -> None:
+    """Removes one history, inside the caller's transaction: it is read as a whole at the next sync."""
     _remove_changes_between(connection, *_range(number))
     connection.execute("DELETE FROM change_logs WHERE number = ?", (number,))
 

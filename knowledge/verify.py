@@ -22,6 +22,7 @@ from knowledge.index.collections import collection_name
 from knowledge.index.reconcile import reconcile, restore_from_cache
 from knowledge.index.vector_cache import VectorCache, text_key
 from knowledge.ports import VectorIndex
+from knowledge.verify_changes import check_changes
 
 PAGE = 1_000
 SAME = 0.9999  # cosine of two copies of one vector, rounding allowed for
@@ -32,7 +33,7 @@ EVERYTHING = 2**31
 class Finding:
     """One kind of difference: how often it was found, and how often it could be mended."""
 
-    part: str  # "catalog", "keywords", "vectors", "cache"
+    part: str  # "catalog", "keywords", "commits", "vectors", "cache"
     what: str
     found: int
     repaired: int
@@ -80,6 +81,9 @@ def verify(
         documents, chunks, _ = catalog.counts(generation.id)
         report.documents += documents
         report.chunks += chunks
+    progress("commits")
+    for what, found, repaired in check_changes(catalog, repair=repair):
+        report.note("commits", what, found, repaired)
     progress("vectors")
     if repair:
         _reconcile(catalog, vectors, cache, report)

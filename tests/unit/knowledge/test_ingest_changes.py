@@ -165,6 +165,29 @@ def test_search_prefers_the_file_whose_commits_speak_of_the_fault(company: Compa
     assert evidence.chunks[0].features["changed"] == 1.0
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE change_words_data SET block = x'0102030405' WHERE id > 10",
+        "DELETE FROM change_files",
+        "DELETE FROM change_words WHERE rowid IN (SELECT max(rowid) FROM change_words)",
+        "DELETE FROM change_logs",
+    ],
+)
+def test_what_is_damaged_of_commits_is_found_mended_and_read_again(company: Company, damage: str) -> None:
+    company.shelf.sync()
+    maintenance = company.shelf.knowledge.maintenance
+    assert maintenance.verify(repair=False).findings == []
+    with company.shelf.knowledge._catalog.transaction() as connection:
+        connection.execute(damage)
+    assert [finding.part for finding in maintenance.verify(repair=False).findings] == ["commits"]
+    assert maintenance.verify(repair=True).ok
+    assert maintenance.verify(repair=False).findings == []
+    company.shelf.sync()
+    assert company.found("refund was booked twice") == ["src/pay.py"]
+    assert company.found("my coupon is lost") == ["src/cart.py"]
+
+
 def test_of_common_and_rare_words_the_rare_ones_choose_within_the_budget(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
