@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.claims import claims_of, squeeze, without_amounts
 from bot.clause_quotes import Quote
@@ -20,6 +22,7 @@ _MOST_LINES = 8
 LEAST_SCORE = 1.0
 _MOST_UNITS = 2
 _NAME_WEIGHT, _AMOUNT_WEIGHT, _DEED_WEIGHT, _GUARD_WEIGHT, _ASKED_WEIGHT = 2.0, 2.0, 1.0, 0.8, 0.5
+_BESIDE = re.compile(r"\s*(?:#|//|--|/\*|<!--).*")
 _KINDS = {"header": -0.3, "comment": -0.2, "caller": -0.1}
 
 
@@ -27,7 +30,7 @@ def code_quote(
     clauses: Sequence[str], units: Sequence[CodeUnit], *, question: str, language: Language, least: float = LEAST_SCORE
 ) -> Quote | None:
     """The lines that are nearest to what the clauses tell, or to the question; None where none is at least so near."""
-    shown = [unit for unit in units if unit.written and withhold_orders(unit.text) == unit.text]
+    shown = [_without_orders(unit) for unit in units if unit.written and withhold_orders(unit.text) == unit.text]
     chosen: list[CodeUnit] = []
     for best in _nearest(clauses, shown, question) or _nearest([question], shown, question, least):
         below = [unit for unit in shown if (unit.number, unit.index) == (best.number, best.index + 1)]
@@ -42,6 +45,19 @@ def code_quote(
         for number, block in zip(numbers, blocks, strict=True)
     )
     return Quote(f"{text}\n", numbers)
+
+
+def _without_orders(unit: CodeUnit) -> CodeUnit:
+    """A unit without what stands beside its lines, and those of its condition, where that orders an assistant about."""
+    written, opener = tuple(map(_without_order, unit.written)), tuple(map(_without_order, unit.opener))
+    return unit if (written, opener) == (unit.written, unit.opener) else replace(unit, written=written, opener=opener)
+
+
+def _without_order(line: str) -> str:
+    if withhold_orders(line) == line:
+        return line
+    bare = _BESIDE.sub("", line)
+    return bare if withhold_orders(bare) == bare else " " * _indent(line) + "…"
 
 
 def _nearest(
