@@ -34,6 +34,7 @@ from knowledge.masking import mask
 CONDENSE_LIMIT_S = 20.0
 MOST_TURNS = 6  # questions of a thread that are looked at, the latest ones
 _MOST_CHARS = 400
+_MOST_POSTED_CHARS = 2_000  # of a post that may be a question: nobody limits what else stands in a thread
 _HISTORY_CHARS = 500  # of one turn
 _CONDENSE_TOKENS = 1200
 
@@ -84,7 +85,7 @@ def read_thread(thread: Sequence[Message], question: str) -> Conversation:
         turns.append(("Haechi" if message.author.is_bot else "User", shown[:_HISTORY_CHARS]))
         if not message.author.is_bot:
             before = questions[-1] if questions else None
-            questions.append(stand_alone(text, before))
+            questions.append(stand_alone(" ".join(text.split())[:_MOST_POSTED_CHARS], before))
     return Conversation(questions=tuple(questions[-MOST_TURNS:]), turns=tuple(turns[-2 * MOST_TURNS :]))
 
 

@@ -101,6 +101,18 @@ def test_a_follow_up_of_a_follow_up_keeps_what_they_are_about():
     assert read_thread(thread, "왜?").previous == "자녀 결혼하면 휴가 며칠이에요?"
 
 
+@pytest.mark.parametrize("between", ["\n" * 200_000, " " * 200_000, "\t\n" * 100_000])
+def test_blanks_in_a_post_above_are_no_part_of_what_was_asked(between):
+    thread = [said(f"연차휴가는{between}며칠인가요?"), said(f"그럼{between}병가는?")]
+    assert read_thread(thread, "왜?").questions == ("연차휴가는 며칠인가요?", "병가는 며칠인가요?")
+
+
+def test_of_a_long_post_above_its_beginning_is_what_was_asked():
+    (question,) = read_thread([said(f"연차휴가는 며칠인가요? {'로그 ' * 50_000}")], "왜?").questions
+    assert question.startswith("연차휴가는 며칠인가요?")
+    assert len(question) <= 2_000
+
+
 def test_old_turns_are_dropped_and_secrets_masked():
     thread = [said(f"질문 {n} AKIAIOSFODNN7EXAMPLE") for n in range(50)]
     conversation = read_thread(thread, "왜?")
