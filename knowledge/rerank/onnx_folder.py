@@ -29,6 +29,7 @@ TOKENIZER = "tokenizer.json"
 _FOLDERS = ("", "onnx")
 _LFS_POINTER = b"version https://git-lfs"
 _MOST_TOKENS = 1_000_000  # a tokenizer without a limit of its own names a huge number
+_MOST_IDS = 2**31  # of tokens: models count them in numbers of 32 bits, some of 64
 _POSITIONS_BEFORE_FIRST = 2  # of the RoBERTa family: positions are counted from the number of the padding token on
 
 FileState = tuple[str, int, int, int]  # path, inode, bytes, time of the last change in ns
@@ -82,7 +83,8 @@ def read_limits(files: ModelFiles) -> ModelLimits:
     said = [_window(config), _beside(files, "tokenizer_config.json").get("model_max_length")]
     windows = [int(value) for value in said if isinstance(value, int | float) and 0 < value < _MOST_TOKENS]
     pad_id = config.get("pad_token_id")
-    return ModelLimits(tokens=min(windows, default=None), pad_id=pad_id if isinstance(pad_id, int) else None)
+    is_id = type(pad_id) is int and 0 <= pad_id < _MOST_IDS
+    return ModelLimits(tokens=min(windows, default=None), pad_id=pad_id if is_id else None)
 
 
 def _model_of(place: Path) -> tuple[Path, Path]:
@@ -132,7 +134,7 @@ def _beside(files: ModelFiles, name: str) -> Mapping[str, Any]:
     """A JSON file beside the tokenizer; one that is missing or damaged says nothing."""
     try:
         said = json.loads((files.tokenizer.parent / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return said if isinstance(said, dict) else {}
 

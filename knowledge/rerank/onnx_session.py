@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from knowledge.embed.text import embeddable
 from knowledge.errors import ModelMissing, ToolDown
-from knowledge.rerank.onnx_folder import ModelFiles, ModelLimits, read_limits
+from knowledge.rerank.onnx_folder import TOKENIZER, ModelFiles, ModelLimits, read_limits
 
 if TYPE_CHECKING:
     from onnxruntime import RunOptions
@@ -48,7 +48,7 @@ class CrossEncoder:
         """
         question = self._cut(query, self.window // _QUESTION_SHARE)
         longest = self.window * _MOST_CHARS_PER_TOKEN
-        pairs = [self._tokenizer.encode(question, embeddable(passage[:longest])) for passage in passages]
+        pairs = [self._encoded(question, embeddable(passage[:longest])) for passage in passages]
         scores = [0.0] * len(pairs)
         for batch in _batches(pairs):
             values = self._run([pairs[place] for place in batch], options())
@@ -70,10 +70,19 @@ class CrossEncoder:
         text = embeddable(query[: tokens * _MOST_CHARS_PER_TOKEN])
         self._tokenizer.no_truncation()
         try:
-            encoded = self._tokenizer.encode(text, add_special_tokens=False)
+            encoded = self._encoded(text, add_special_tokens=False)
         finally:
             self._tokenizer.enable_truncation(self.window, strategy="only_second")
         return text if len(encoded.ids) <= tokens else text[: encoded.offsets[tokens - 1][1]]
+
+    def _encoded(self, text: str, passage: str | None = None, *, add_special_tokens: bool = True) -> Encoding:
+        """Raises ToolDown, for words that the vocabulary has no sign for."""
+        try:
+            return self._tokenizer.encode(text, passage, add_special_tokens=add_special_tokens)
+        except Exception as error:  # nothing narrower: the library raises Exception itself
+            raise ToolDown(
+                f"The reranker's {TOKENIZER} cannot read a text: copy it again ({_first_line(error)})"
+            ) from error
 
     def _run(self, pairs: Sequence[Encoding], options: RunOptions) -> list[float]:
         try:

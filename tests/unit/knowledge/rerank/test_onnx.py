@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -165,6 +166,16 @@ def test_a_folder_that_is_no_cross_encoder_is_refused_with_what_to_do(folder, na
     for ask in (reranker.warm_up, lambda: reranker.score(QUESTION, ["셋"]), reranker.check):
         with pytest.raises(ModelMissing, match=says):
             ask()
+
+
+@pytest.mark.parametrize(("holds", "kind"), [([], ModelMissing), (["a"], ToolDown)], ids=["nothing", "some words"])
+def test_a_tokenizer_that_has_no_sign_for_unknown_words_is_told(folder, holds, kind):
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = tokenizer["model"]["vocab"]
+    vocabulary |= dict.fromkeys(holds, vocabulary.pop(tokenizer["model"]["unk_token"]))
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    with pytest.raises(kind, match=r"tokenizer\.json cannot read a text: copy it again"):
+        unhurried(folder).score(QUESTION, ["낯선 낱말"])
 
 
 def test_files_that_cannot_be_loaded_are_not_loaded_again_until_they_change(folder, monkeypatch):

@@ -102,6 +102,8 @@ def test_files_that_change_are_other_files(tmp_path, changed):
         ({"max_position_embeddings": 8192}, {"model_max_length": 1000000000000000019884624838656}, 8192, None),
         ({}, {"model_max_length": 1024}, 1024, None),
         ({"max_position_embeddings": "many", "pad_token_id": None}, {}, None, None),
+        ({"pad_token_id": -1}, {}, None, None),
+        ({"pad_token_id": 10**30}, {}, None, None),
     ],
 )
 def test_the_window_and_the_padding_come_from_the_files_beside_the_model(
@@ -114,7 +116,9 @@ def test_the_window_and_the_padding_come_from_the_files_beside_the_model(
     assert (limits.tokens, limits.pad_id) == (tokens, pad_id)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "\udcff".encode("utf-8", "surrogateescape").decode("latin-1")])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "[" * 200_000, "\udcff".encode("utf-8", "surrogateescape").decode("latin-1")]
+)
 def test_damaged_files_beside_the_model_say_nothing(tmp_path, content):
     folder = lay_out(tmp_path / "bge", "model.onnx", "tokenizer.json")
     (folder / "config.json").write_text(content, encoding="utf-8")
