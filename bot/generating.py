@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from bot.citing import Checked, EvidenceIndex, NumberedEvidence
-from bot.claims import squeeze
+from bot.claims import claims_of, squeeze, without_amounts
 from bot.code_quotes import block_of, lines_of
+from bot.content_words import bag_of, content_words, held_share
 from bot.errors import ModelError
 from bot.leads import introduces
 from bot.persona import Persona
@@ -37,6 +38,7 @@ Release = Callable[[str], Awaitable[None]]
 
 _FENCE = "```"
 _LIST_MARK = re.compile(r"\s*(?:\d{1,2}[.)]|[-*•])\s+")
+_MOST_WORDS = 0.5  # of a sentence, for what says it again
 MOST_REPEATS = 3  # a model that says the same over and over is stopped
 _DECLINES = re.compile(
     r"(?:근거|자료|문서|정보|규정|내용|증거|evidence)[가-힣A-Za-z\s]*(?:에서|에는|에|으로는|이|가|"
@@ -114,6 +116,14 @@ class _Failed:
     instead: Checked | None = None
 
 
+def _says_again(text: str, failed: _Failed) -> bool:
+    """Whether a text is about what the sentence that failed was about: it has most of its words, or is its quote."""
+    words = content_words(without_amounts(claims_of(failed.sentence)))
+    if failed.instead is not None and failed.instead.text in text:
+        return True
+    return held_share(words, bag_of(text)) > _MOST_WORDS
+
+
 class Writer:
     """Takes what a model writes, sentence by sentence, and keeps what passes."""
 
@@ -132,6 +142,7 @@ class Writer:
         self._said: set[str] = set()
         self._repeats = 0
         self._verdict: Checked | None = None  # what stands for a yes or no behind which nothing came
+        self._rewritten: _Failed | None = None  # what the reply that is being written is to say in other words first
 
     async def write(self, model: ChatModel, turns: Sequence[ChatTurn], waiting: Waiting | None = None) -> None:
         """Streams a reply; where a sentence fails, a second one that goes on from what was accepted."""
@@ -147,10 +158,11 @@ class Writer:
         if failed is None:
             return
         self.result.corrected += 1
-        before = len(self.result.text)
+        self._rewritten = failed
         again = (*turns, *correction_turns(self.result.text, failed.sentence, failed.fault))
         await self._stream(model, again, stop_at_fault=False, waiting=waiting)
-        if len(self.result.text) == before:  # nothing took the place of the sentence
+        if self._rewritten is not None:  # nothing took the place of the sentence
+            self._rewritten = None
             await self._lose(failed)
 
     async def _stream(
@@ -293,6 +305,7 @@ class Writer:
         return None
 
     async def _quote(self, quote: Checked, reason: str, sentence: str) -> None:
+        await self._before_going_on(quote.text)
         self._said.add(squeeze(sentence))
         self.result.replaced.append(reason)
         shown = [line for text in self.result.quoted for line in lines_of(text)]
@@ -300,13 +313,23 @@ class Writer:
         if quote.text in self.result.quoted or (lines and set(lines) <= set(shown)):
             return
         if self.result.text.rstrip().endswith(_FENCE) and set(quote.cited) <= set(self.result.cited):
-            quote = replace(quote, text=block_of(quote.text))  # goes on from the lines above
+            gap = "\n" * (2 - len(self.result.text[-2:]) + len(self.result.text[-2:].rstrip("\n")))
+            quote = replace(quote, text=f"{gap}{block_of(quote.text)}")  # goes on from the lines above
         self.result.quoted.append(quote.text)
-        mark = _LIST_MARK.match(sentence) if not quote.text.startswith(_FENCE) else None
+        mark = _LIST_MARK.match(sentence) if not quote.text.lstrip().startswith(_FENCE) else None
         blank = sentence[len(sentence.rstrip()) :]
+        if lines:  # a block ends its line; a space would stand in front of the next one
+            blank = "\n" if "\n" in blank else ""
         await self._keep(replace(quote, text=f"{mark[0] if mark else ''}{quote.text}{blank}"), squeeze(quote.text))
 
+    async def _before_going_on(self, text: str) -> None:
+        """Shows the evidence instead of a sentence that failed, where the model does not write it anew but goes on."""
+        failed, self._rewritten = self._rewritten, None
+        if failed is not None and failed.instead is not None and not _says_again(text, failed):
+            await self._lose(failed)
+
     async def _keep(self, checked: Checked, squeezed: str) -> None:
+        await self._before_going_on(checked.text)
         self._said.add(squeezed)
         self.result.cited += [number for number in checked.cited if number not in self.result.cited]
         await self._show(checked.text)
