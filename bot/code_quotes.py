@@ -32,14 +32,16 @@ def code_quote(
     """The lines that are nearest to what the clauses tell, or to the question; None where none is at least so near."""
     shown = [_without_orders(unit) for unit in units if unit.written and withhold_orders(unit.text) == unit.text]
     chosen: list[CodeUnit] = []
-    for best in _nearest(clauses, shown, question) or _nearest([question], shown, question, least):
+    nearest = _nearest(clauses, shown, question) or _nearest([question], shown, question, least)
+    for best in list(dict.fromkeys(nearest))[:_MOST_UNITS]:
         below = [unit for unit in shown if (unit.number, unit.index) == (best.number, best.index + 1)]
-        chosen += [unit for unit in (best, *(below if best.kind == "comment" else ())) if unit not in chosen]
-    chosen = sorted(chosen[:_MOST_UNITS], key=lambda unit: (unit.number, unit.index))
+        goes_on = best.kind in ("comment", "header") and not any(unit.kind == "header" for unit in below)
+        chosen += [unit for unit in (best, *(below if goes_on else ())) if unit not in chosen]
+    chosen.sort(key=lambda unit: (unit.number, unit.index))
     if not chosen:
         return None
     numbers = tuple(dict.fromkeys(unit.number for unit in chosen))
-    blocks = [_block([unit for unit in chosen if unit.number == number]) for number in numbers]
+    blocks = [_block([unit for unit in chosen if unit.number == number], units) for number in numbers]
     text = "\n".join(
         f"{word('code_says', language)} [{number}]\n{_FENCE}\n{block}\n{_FENCE}"
         for number, block in zip(numbers, blocks, strict=True)
@@ -113,17 +115,28 @@ def _held(forms: Sequence[Form], words: CodeWords) -> int:
     return sum(map(words.holds, forms))
 
 
-def _block(units: Sequence[CodeUnit]) -> str:
-    """The lines of the statements, each under the line of its condition, with their common indentation taken away."""
+def _block(units: Sequence[CodeUnit], around: Sequence[CodeUnit]) -> str:
+    """The lines of the statements, each under the line of its condition, with their common indentation taken away;
+    "…" where lines between them are left out."""
     lines: list[str] = []
+    before: CodeUnit | None = None
     for unit in units:
-        part = [line for line in unit.opener if line not in unit.written] + list(unit.written)
-        if lines and part[0] not in lines:
+        opener = [line for line in unit.opener if line not in unit.written]
+        above = _above(unit, around)
+        if opener and above and above.written != unit.opener:
+            opener.append(" " * _indent(unit.written[0]) + "…")
+        part = opener + list(unit.written)
+        if lines and part[0] not in lines and before is not above:
             lines.append(" " * _indent(part[0]) + "…")
         lines += [line for line in part if line not in lines]
+        before = unit
     lines = [line.expandtabs(4).rstrip() for line in lines if line.strip()][:_MOST_LINES]
     least = min((_indent(line) for line in lines), default=0)
     return "\n".join(line[least:][:LONGEST_LINE_CHARS].replace("```", "'''") for line in lines)
+
+
+def _above(unit: CodeUnit, units: Sequence[CodeUnit]) -> CodeUnit | None:
+    return next((one for one in units if (one.number, one.index) == (unit.number, unit.index - 1)), None)
 
 
 def _indent(line: str) -> int:

@@ -56,3 +56,15 @@ def test_orders_beside_lines_that_are_shown_are_left_out():
 
 def test_nothing_is_shown_where_nothing_is_near():
     assert code_quote(["연차휴가는 며칠입니다"], UNITS, question="연차휴가?", language="ko") is None
+
+
+def test_a_signature_alone_says_little_so_what_stands_below_it_is_shown_too():
+    units = code_units_of(1, 'a.py · wait\ndef wait_for(card):\n    """Waits."""\n    a = 1\n    return a')
+    quote = code_quote(["`wait_for` 함수입니다"], units, question="", language="ko")
+    assert quote is not None
+    assert block_of(quote.text) == '```\ndef wait_for(card):\n    """Waits."""\n```\n'
+
+
+def test_left_out_lines_between_a_condition_and_its_statement_are_marked():
+    text = quoted("배송된 주문을 취소하면 `OrderNotFoundException`이 발생합니다")
+    assert "SHIPPED) {\n    …\n    throw new" in text
