@@ -28,6 +28,7 @@ _REPORT_WORDS = re.compile(
     r"|\(?(?:fixes|closes|resolves)?\s*#\d+\)?",
     re.IGNORECASE | re.MULTILINE,
 )
+_DISTRIBUTIVE = frozenset(["each", "everi", "per"])  # as they are indexed
 _PARTICIPLE = re.compile(r"^[a-z]{2,}[^e\W]ed$|^[a-z]{3,}ly$")
 _LONG_LINE_CHARS = 160
 _MIN_LEAD_CHARS = 15
@@ -175,12 +176,17 @@ def _without_plain_words(
     words: tuple[str, ...], expansions: Mapping[str, Sequence[str]], written: Mapping[str, str]
 ) -> tuple[str, ...]:
     """The words without English ones that tell nothing, if others remain: a list of them, and participles and adverbs
-    that no lexicon knows ("shortened", "automatically"), since what a question is about are things."""
+    that no lexicon knows ("shortened", "automatically"), since what a question is about are things. The "each" of
+    "each week" says nothing that the week does not say."""
     plain = plain_english()
+    known = [word for word in words if word in expansions and word not in _DISTRIBUTIVE]
+    said = [tuple(expansions[word]) for word in known]
     kept = [
         word
         for word in words
-        if word in expansions or not (word in plain or _PARTICIPLE.search(written.get(word, "").casefold()))
+        if word in known
+        or (word in expansions and tuple(expansions[word]) not in said)
+        or not (word in expansions or word in plain or _PARTICIPLE.search(written.get(word, "").casefold()))
     ]
     return tuple(kept) or words
 

@@ -126,6 +126,23 @@ def test_words_that_only_ask_are_no_words_of_a_question() -> None:
     assert set(understand("How often does the board actually get together?", "docs").words) <= {"board", "often"}
 
 
+def test_the_each_of_each_week_is_no_word_of_its_own() -> None:
+    question = understand("How long can I work from home each week?", "docs")
+    assert "each" not in question.words
+    assert {"home", "week"} <= set(question.words)
+    assert "everi" not in understand("What is paid every month?", "docs").words
+
+
+@pytest.mark.parametrize("question", ["leave when my father-in-law dies", "leave for a death of a parent in law"])
+def test_kin_by_marriage_are_the_parents_of_the_spouse(question: str) -> None:
+    assert {"배우자", "부모"} <= set(understand(question, "docs").added_terms)
+
+
+@pytest.mark.parametrize("word", ["장인어른", "시아버님", "시어머님", "장모님"])
+def test_polite_names_of_kin_by_marriage_are_known(word: str) -> None:
+    assert "배우자부모" in understand(f"{word}이 돌아가셨는데 경조금은?", "docs").added_terms
+
+
 def test_participles_and_adverbs_that_no_word_list_knows_are_not_what_a_question_is_about() -> None:
     words = understand("Is the zylophone automatically bewildered?", "docs").words
     assert "bewild" not in " ".join(words)
