@@ -15,6 +15,7 @@ from knowledge.retrieval.lexicon import load_lexicon
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _HANGUL = re.compile(r"[가-힣]")
 _LEAST_SHARED = 4  # letters with which a word must begin to be another form of a shorter one
+_LONGEST_SHARED = 40  # no word of a question is longer; encoded data in code has words of thousands of letters
 _GENERIC_WORDS = """
     함수 메서드 메소드 클래스 값 변수 상수 설정 설정값 파일 코드 컬럼 칼럼 열 필드 속성 인자 매개변수 파라미터 옵션
     항목 객체 로직 구현 정의 위치 결과 기본 기본값 디폴트 이름 부분 곳 줄 라인 블록 문 절 컨트롤러 서비스 모듈 스크립트
@@ -137,7 +138,9 @@ class CodeWords:
         text = "\n".join(texts)
         self._parts = frozenset(part.lower() for part in _PARTS.findall(text))
         self._stems = frozenset(stem for part in self._parts if (stem := latin_stem(part)))
-        self._beginnings = self._parts | {p[:end] for p in self._parts for end in range(_LEAST_SHARED, len(p))}
+        self._beginnings = self._parts | {
+            part[:end] for part in self._parts for end in range(_LEAST_SHARED, min(len(part), _LONGEST_SHARED))
+        }
         self._words = Vocabulary([text]) if _HANGUL.search(text) else None
         self._known: dict[str, bool] = {}
 
