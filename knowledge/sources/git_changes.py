@@ -18,7 +18,8 @@ MAX_LOG_BYTES = 32_000_000  # whatever messages and commits of very many files a
 _MAX_MESSAGE_CHARS = 300
 _MAX_MASKED_CHARS = 4_000  # masked as a whole before it is cut: half a secret is not known for one
 # Whatever the repository configures, nothing of it is run.
-_SAFE = ("-c", "log.showSignature=false", "-c", "diff.external=", "-c", "core.pager=cat", "-c", "diff.renameLimit=400")
+_SAFE = ("-c", "log.showSignature=false", "-c", "diff.external=", "-c", "core.pager=cat", "-c", "diff.renameLimit=400",
+         "-c", "log.showRoot=true", "-c", "log.follow=false")  # fmt: skip
 _RECORD = re.compile("\0\0([0-9a-f]{40,64})\x1f")  # neither a message nor a path holds "\0"
 _STATUS = re.compile(r"[ACDMRTUX]\d{0,3}")
 
@@ -62,7 +63,8 @@ def read_changes(repository: Path, folder: str, head: str, *, since: str | None)
 
 def _log(repository: Path, folder: str, commits: str, renames: str) -> bytes:
     return run_git_bounded(
-        repository, *_SAFE, "log", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "-z",
+        repository, *_SAFE,
+        "log", "--encoding=UTF-8", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "-z",
         "--name-status", renames, f"--max-count={MAX_CHANGES}", "--format=%x00%x00%H%x1f%s%x00",
         *((f"--relative={folder}",) if folder else ()), commits, "--", *((folder,) if folder else ()),
         timeout_s=CHANGES_TIMEOUT_S, most_bytes=MAX_LOG_BYTES,

@@ -72,7 +72,7 @@ def blame_lines(source: HasHistory, uri: str, start_line: int, end_line: int, re
         return ()
     output = _git(
         repository, BLAME_TIMEOUT_S, uri, revision,
-        "blame", "--porcelain", "--no-textconv", "-w", f"-L{start_line},{last}",
+        "blame", "--porcelain", "--encoding=UTF-8", "--no-textconv", "-w", f"-L{start_line},{last}",
         revision, "--", path,
     )  # fmt: skip
     shallow = _shallow_commits(repository)
@@ -113,6 +113,7 @@ def log_of_lines(
     count = max(1, min(limit, MAX_COMMITS))
     arguments = [
         "log",
+        "--encoding=UTF-8",
         "--no-patch",
         "--no-textconv",
         "--no-ext-diff",

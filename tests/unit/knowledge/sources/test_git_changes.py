@@ -130,6 +130,25 @@ def test_secrets_in_messages_and_names_are_masked(repo: Path) -> None:
     assert token not in change.message + "".join(change.paths)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("i18n.logOutputEncoding", "EUC-KR"),
+        ("log.showRoot", "false"),
+        ("log.follow", "true"),
+        ("format.pretty", "oneline"),
+        ("color.ui", "always"),
+    ],
+)
+def test_how_a_repository_shows_its_log_to_people_changes_nothing(repo: Path, key: str, value: str) -> None:
+    git(repo, "mv", "src/pay.py", "src/billing.py")
+    commit(repo, "환불이 두 번 기록되는 문제")
+    before = read_changes(repo, "src", head(repo), since=None)
+    git(repo, "config", key, value)
+    assert read_changes(repo, "src", head(repo), since=None) == before
+    assert said(before.changes)[-1][0] == "환불이 두 번 기록되는 문제"
+
+
 def test_a_secret_at_the_place_where_a_long_message_is_cut_leaves_no_half_of_itself(repo: Path) -> None:
     write(repo, "src/pay.py", "x = 1\n")
     commit(repo, f"{'word ' * 56}ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")

@@ -41,6 +41,15 @@ def test_neighbouring_lines_of_one_commit_are_one_entry_with_a_link(repo: Path) 
     assert changes[0].committed_at.tzinfo is not None
 
 
+def test_messages_are_read_whatever_encoding_the_repository_shows_them_in(repo: Path) -> None:
+    write(repo, "src/pay.py", "환불 = 1\n")
+    commit(repo, "환불 오류")
+    git(repo, "config", "i18n.logOutputEncoding", "EUC-KR")
+    source, head = GitSource("shop", repo), git(repo, "rev-parse", "HEAD")
+    assert [change.summary for change in blame_lines(source, "src/pay.py", 1, 1, head)] == ["환불 오류"]
+    assert log_of_lines(source, "src/pay.py", 1, 1, head)[0].summary == "환불 오류"
+
+
 def test_an_older_commit_is_seen_as_it_was(repo: Path) -> None:
     first = git(repo, "rev-parse", "HEAD~1")
     (change,) = blame_lines(GitSource("shop", repo), "src/pay.py", 5, 5, first)
