@@ -225,7 +225,8 @@ class HttpReranker:
         )
 
     def _about(self) -> str:
-        return f"The reranker {self._model} at {self._url}" if self._model else f"The reranker at {self._url}"
+        place = self._url.partition("?")[0]  # behind it may stand a key
+        return f"The reranker {self._model} at {place}" if self._model else f"The reranker at {place}"
 
     def _address_of_health(self) -> str:
         parts = urlsplit(self._url)

@@ -205,6 +205,16 @@ def test_secrets_in_what_a_server_says_are_masked():
     assert "a1B2a1B2" not in str(caught.value)
 
 
+def test_what_stands_behind_the_question_mark_of_an_address_is_never_told():
+    with (
+        trickling([b"HTTP/1.1 501 X\r\nContent-Length: 0\r\n\r\n"]) as url,
+        closing(HttpReranker(f"{url}/rerank?key=Zx81kPqw22", timeout_s=600.0)) as reranker,
+        pytest.raises(ToolDown, match=r"/rerank failed with status 501") as caught,
+    ):
+        reranker.score(QUESTION, PASSAGES)
+    assert "Zx81kPqw22" not in str(caught.value)
+
+
 def test_a_server_that_cannot_be_reached_is_told():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
