@@ -66,8 +66,8 @@ def search_notes(
     unordered = [tool for tool in evidence.tools if tool.name == RERANKER and tool.state == "down"]
     lines = degraded_lines(evidence.degraded, statuses, language, told=(*down, *unordered))
     if unordered:
-        told = tools.describe(unordered, language)
-        lines.insert(0, f"{word('reranker_missing', language)} {told}")
+        why = tools.describe(unordered, language).removeprefix(tool_name(RERANKER, language))
+        lines.insert(0, f"{word('reranker_missing', language).removesuffix('.')}{why}.")
     if down:
         lines.insert(0, word("tool_partly_down", language, tools=tools.describe(down, language)))
     return tuple(dict.fromkeys(lines))

@@ -237,7 +237,9 @@ async def test_the_reranker_taken_away_is_told_with_since_when_and_answers_go_on
     for answer in (during, later):
         assert is_answered(answer)
         (line,) = [line for line in answer.degraded if "순위 모델" in line]
-        assert "결과 순서가 평소보다 거칠 수 있습니다" in line
+        assert "결과 순서가 평소보다 거칠 수 있습니다(" in line
+        assert line.count("순위 모델") == 1  # one sentence, with its reason behind it
+        assert line.endswith("UTC부터).")
         assert "03-02 09:00 UTC부터" in line  # an hour later too
         assert "does not answer" in line
     assert any("since 03-02 09:00 UTC" in line for line in english.degraded)
