@@ -39,6 +39,7 @@ Release = Callable[[str], Awaitable[None]]
 _FENCE = "```"
 _LIST_MARK = re.compile(r"\s*(?:\d{1,2}[.)]|[-*•])\s+")
 _MOST_WORDS = 0.5  # of a sentence, for what says it again
+_GOES_ON = re.compile(r"(?:다만|그리고|또한|하지만|그러나|however|but|and|also)(?:,\s*|\s+)(?=\S)", re.IGNORECASE)
 MOST_REPEATS = 3  # a model that says the same over and over is stopped
 _DECLINES = re.compile(
     r"(?:근거|자료|문서|정보|규정|내용|증거|evidence)[가-힣A-Za-z\s]*(?:에서|에는|에|으로는|이|가|"
@@ -122,6 +123,12 @@ def _says_again(text: str, failed: _Failed) -> bool:
     if failed.instead is not None and failed.instead.text in text:
         return True
     return held_share(words, bag_of(text)) > _MOST_WORDS
+
+
+def _without_conjunction(text: str) -> str:
+    """The first sentence of a reply without the "다만" or "However" that joined it to one which was not shown."""
+    bare = _GOES_ON.sub("", text, count=1) if _GOES_ON.match(text) else text
+    return bare if bare == text else f"{bare[:1].upper()}{bare[1:]}"
 
 
 class Writer:
@@ -332,7 +339,7 @@ class Writer:
         await self._before_going_on(checked.text)
         self._said.add(squeezed)
         self.result.cited += [number for number in checked.cited if number not in self.result.cited]
-        await self._show(checked.text)
+        await self._show(checked.text if self.result.text else _without_conjunction(checked.text))
 
     async def _show(self, text: str) -> None:
         if self.result.text and not self.result.text[-1].isspace() and not text[:1].isspace():

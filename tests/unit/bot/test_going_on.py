@@ -63,3 +63,10 @@ async def test_blocks_of_code_follow_each_other_at_the_start_of_their_lines_unde
     assert set(fences) == {"```"}
     assert "```\n\n```" in made.text
     assert "\n\n\n" not in made.text
+
+
+async def test_a_reply_does_not_begin_with_a_conjunction_whose_first_half_is_not_shown():
+    made = await written("이사의 일비가 있나요?", "네, 있습니다 [1]. 다만, 이사의 일비는 52,000원입니다 [1].")
+    assert made.text.strip() == "이사의 일비는 52,000원입니다 [1]."
+    made = await written("이사의 식비는?", "이사의 식비는 61,000원입니다 [1]. 다만, 이사의 일비는 52,000원입니다 [1].")
+    assert "다만, 이사의 일비" in made.text
