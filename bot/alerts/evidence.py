@@ -236,7 +236,7 @@ def _docs_found(
         return []
     degraded += [sentence for sentence in evidence.degraded if sentence not in degraded]
     whole = service is None or not service.runbooks or any("/" not in told for told in service.runbooks)
-    searched = evidence.chunks if whole and evidence.verdict.decision != "none" else ()
+    searched = evidence.chunks if whole and evidence.verdict.decision == "ok" else ()  # an alert is asked of everything
     return [*named, *searched][: MAX_FOUND + len(named)]
 
 
