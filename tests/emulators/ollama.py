@@ -15,8 +15,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.emulators.local_server import LocalServer
 
 Json = dict[str, Any]
 
@@ -87,7 +89,7 @@ def hashed_vector(text: str, dim: int) -> list[float]:
 
 
 @dataclass(kw_only=True)
-class OllamaEmulator:
+class OllamaEmulator(LocalServer):
     """Use as a context manager: `with OllamaEmulator(models=[...]) as server: ... server.url`."""
 
     models: list[EmbeddingModel | LanguageModel] = field(default_factory=list)
@@ -106,21 +108,8 @@ class OllamaEmulator:
 
         self._chats = 0
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
-        self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
+        self.start(Handler)
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
     def requests(self, path: str) -> list[Json]:
         return [request.body for request in self.received if request.path == path]

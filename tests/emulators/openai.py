@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 from collections import deque
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.emulators.local_server import LocalServer
 from tests.emulators.ollama import Failure, Received, Script, count_tokens
 
 Json = dict[str, Any]
 
 
 @dataclass(kw_only=True)
-class OpenAIEmulator:
+class OpenAIEmulator(LocalServer):
     """Use as a context manager: `with OpenAIEmulator(models=["small"]) as server: ... server.url`."""
 
     models: list[str] = field(default_factory=list)
@@ -39,21 +39,8 @@ class OpenAIEmulator:
         class Handler(_Handler):
             server_of_tests = emulator
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
-        self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
+        self.start(Handler)
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
     def requests(self) -> list[Json]:
         return [request.body for request in self.received if request.path == "/v1/chat/completions"]

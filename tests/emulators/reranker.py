@@ -10,13 +10,14 @@ import json
 import math
 import re
 import socket
-import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
+
+from tests.emulators.local_server import LocalServer
 
 Style = Literal["tei", "llama", "vllm", "infinity", "cohere"]
 Json = dict[str, Any]
@@ -53,7 +54,7 @@ class Failure:
 
 
 @dataclass(kw_only=True)
-class RerankServer:
+class RerankServer(LocalServer):
     """Use as a context manager: `with RerankServer(style="tei") as server: ... server.url`."""
 
     style: Style = "tei"
@@ -73,24 +74,14 @@ class RerankServer:
         class Handler(_Handler):
             server_of_tests = server
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
-        self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
+        self.start(Handler)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         for connection in list(self.connections):  # those that are kept open would go on being served
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
     def answer(self, body: Json) -> tuple[int, Any]:
         """Status and answer to a request that is let in."""
