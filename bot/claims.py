@@ -134,6 +134,11 @@ def _is_ruled_out(quantity: Quantity, text: str) -> bool:
     )
 
 
+def evidence_amounts(text: str) -> frozenset[Decimal]:
+    """The values of the amounts that a stretch of evidence claims, without their units: names and dates are none."""
+    return frozenset(quantity.value for quantity in claims_of(text, is_evidence=True).quantities)
+
+
 def numbers_of(text: str) -> frozenset[Decimal]:
     """The values of all amounts of a text, without their units."""
     return frozenset(quantity.value for quantity in quantities_of(plain(text)))

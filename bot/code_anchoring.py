@@ -15,15 +15,15 @@ from decimal import Decimal
 
 from bot.anchor_units import split_parts
 from bot.anchoring import Unanchored
-from bot.claims import Claims, claims_of, squeeze, without_amounts
+from bot.claims import Claims, claims_of, evidence_amounts, squeeze
 from bot.code_conditions import conditions_fault, split_condition
-from bot.code_terms import DEEDS, Deed, called_in_code, is_generic, words_of
+from bot.code_terms import DEEDS, Deed, called_in_code, telling_forms, words_of
 from bot.code_units import CodeUnit
 from bot.code_values import Value, value_fault, values_of
 from bot.content_words import is_korean
 from bot.rule_words import rule_of
 from bot.sentences import MARKERS
-from bot.word_forms import Form, forms_of
+from bot.word_forms import Form
 
 # what code does not say of itself, or says in a way that is not read here
 _BEYOND = re.compile(
@@ -204,9 +204,8 @@ class _Telling:
         spans = [match.span() for deed in self.deeds for match in deed.said.finditer(self.claims.spoken)]
         return tuple(
             form
-            for form in forms_of(without_amounts(self.claims))
-            if not is_generic(form)
-            and not any(start < form.place + len(form.word) and form.place < end for start, end in spans)
+            for form in telling_forms(self.claims)
+            if not any(start < form.place + len(form.word) and form.place < end for start, end in spans)
         )
 
     @property
@@ -224,18 +223,19 @@ def _statement_fault(
         return _Fault("it does nothing", 0)
     if missing := next((deed for deed in telling.deeds if not deed.shown.search(unit.text)), None):
         return _Fault(f"{missing.name} does not show in the code", 1)
+    around = f"{unit.header}\n{piece.titles}"
     scope = words_of(unit.header, unit.keys, piece.titles)
-    own = words_of(unit.text, *_constants_in(unit, piece))
+    own = words_of(unit.text, *(constant.name for constant in _constants_in(unit, piece)))
     held = 0
     for name in telling.claims.names:
         if _has_name(name, unit.text):
             held += 1
-        elif not _is_subject_name(name, telling) or not _has_name(name, f"{unit.header}\n{piece.titles}"):
+        elif not _is_subject_name(name, telling) or not _has_name(name, around):
             return _Fault(f"{name} does not stand in that statement", 2)
     if (
         not telling.claims.names
         and before.names
-        and not all(_has_name(name, f"{unit.text}\n{unit.header}\n{piece.titles}") for name in before.names)
+        and not all(_has_name(name, f"{unit.text}\n{around}") for name in before.names)
     ):
         return _Fault("it is not about the same thing", 2)
     amounts = _amounts_of(unit, piece)
@@ -251,7 +251,6 @@ def _statement_fault(
             return _Fault(f"{form.word} does not stand in that statement", 3)
     if not held:
         return _Fault("nothing of it stands in that statement", 3)
-    around = f"{unit.header}\n{piece.titles}"
     fault = conditions_fault(condition, unit, asked=asked, scope=scope, names=around)
     fault = fault or _other_ways_fault(condition, unit, piece)
     return _Fault(fault, 4) if fault else None
@@ -280,17 +279,13 @@ def _is_subject_name(name: str, telling: _Telling) -> bool:
     return place < telling.verb_place
 
 
-def _amounts_of(unit: CodeUnit, piece: CodePiece) -> set[Decimal]:
+def _amounts_of(unit: CodeUnit, piece: CodePiece) -> frozenset[Decimal]:
     """The amounts of a statement, and those of the constants that it names."""
-    texts = [
-        unit.text,
-        *(str(value.amount) for value in piece.values if value.is_constant and _has_name(value.name, unit.text)),
-    ]
-    return {q.value for text in texts for q in claims_of(text, is_evidence=True).quantities}
+    return evidence_amounts(unit.text).union(*(evidence_amounts(str(c.amount)) for c in _constants_in(unit, piece)))
 
 
-def _constants_in(unit: CodeUnit, piece: CodePiece) -> Iterator[str]:
-    return (value.name for value in piece.values if value.is_constant and _has_name(value.name, unit.text))
+def _constants_in(unit: CodeUnit, piece: CodePiece) -> Iterator[Value]:
+    return (value for value in piece.values if value.is_constant and _has_name(value.name, unit.text))
 
 
 def _has_name(name: str, text: str) -> bool:
@@ -312,16 +307,14 @@ def _is_place(claims: Claims, piece: CodePiece) -> bool:
         return False
     if any(name.lower() in _LITERALS for name in claims.names) or _DENIES.search(claims.spoken):
         return False
-    words = [form for form in forms_of(without_amounts(claims)) if not is_generic(form)]
+    words = telling_forms(claims)
     held = words_of(piece.headers)
     return all(map(held.holds, words)) and all(_has_name(name, piece.headers) for name in claims.names)
 
 
 def _call_places(claims: Claims, piece: CodePiece, *, has_condition: bool) -> list[int]:
     """The units that show the call that is told; none when the code does not show who calls whom."""
-    words = [
-        form for form in forms_of(without_amounts(claims)) if not is_generic(form) and not _CALLS.search(form.word)
-    ]
+    words = [form for form in telling_forms(claims) if not _CALLS.search(form.word)]
     if not all(map(words_of(piece.titles, *(unit.text for unit in piece.units)).holds, words)):
         return []
     agents, called = _parts_of_call(claims)
@@ -361,7 +354,7 @@ def _comment_says(clause: str, unit: CodeUnit, piece: CodePiece) -> bool:
     if is_korean(clause) == is_korean(unit.text) or _BEYOND.search(clause):
         return False
     claims = claims_of(clause)
-    words = [form for form in forms_of(without_amounts(claims)) if not is_generic(form)]
+    words = telling_forms(claims)
     own, title = words_of(unit.text), words_of(unit.header)
     if len(words) + len(claims.names) < 2:
         return False

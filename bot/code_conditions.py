@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.claims import claims_of, squeeze, without_amounts
-from bot.code_terms import CodeWords, is_generic, words_of
+from bot.claims import claims_of, evidence_amounts, squeeze
+from bot.code_terms import CodeWords, telling_forms, words_of
 from bot.code_units import CodeUnit, Guard
 from bot.word_forms import Form, forms_of
 
@@ -127,10 +127,7 @@ def guard_fault(condition: str, guard: Guard, scope: CodeWords, names: str) -> s
     claims = claims_of(condition)
     if any(squeeze(name) not in squeeze(f"{guard.text}\n{names}") for name in claims.names):
         return "its name does not stand there"
-    if any(
-        q.value not in {other.value for other in claims_of(guard.text, is_evidence=True).quantities}
-        for q in claims.quantities
-    ):
+    if any(quantity.value not in evidence_amounts(guard.text) for quantity in claims.quantities):
         return "its amount does not stand there"
     if guard.kind == "catch" or (_FAILS.search(condition) and _SHOWS_FAILURE.search(guard.text)):
         fails = _FAILS.search(condition) is not None
@@ -206,7 +203,7 @@ def _plain_tests(text: str) -> str:
 
 def _words(condition: str) -> list[Form]:
     """The words of a condition that must stand in the code."""
-    return [form for form in forms_of(without_amounts(claims_of(condition))) if not is_generic(form)]
+    return telling_forms(claims_of(condition))
 
 
 def _tells_way(form: Form) -> bool:

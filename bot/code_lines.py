@@ -70,19 +70,20 @@ def code_lines(lines: Sequence[str], path: str = "") -> Iterator[Line]:
             place = end
             continue
         if comment:
-            yield Line(_indent(line), "", (), _joined(comment), tuple(above))
+            yield Line(indent_of(line), "", (), _joined(comment), tuple(above))
             comment, above = [], []
         end = _end_of_statement(lines, place, mark)
         written = tuple(lines[place:end])
         beside = [match["text"] for part in written if (match := _beside(part, mark))]
         text = " ".join(_without_comment(part, mark).strip() for part in written)
-        yield Line(_indent(line), text, written, " ".join(beside), written)
+        yield Line(indent_of(line), text, written, " ".join(beside), written)
         place = end
     if comment:
         yield Line(0, "", (), _joined(comment), tuple(above))
 
 
-def _indent(line: str) -> int:
+def indent_of(line: str) -> int:
+    """The columns in front of a line; a tab is four."""
     expanded = line.expandtabs(4)
     return len(expanded) - len(expanded.lstrip())
 

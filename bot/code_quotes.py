@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.claims import claims_of, squeeze, without_amounts
+from bot.claims import claims_of, evidence_amounts, squeeze
 from bot.clause_quotes import Quote
 from bot.code_conditions import split_condition
-from bot.code_terms import DEEDS, CodeWords, is_generic, words_of
+from bot.code_lines import indent_of
+from bot.code_terms import DEEDS, CodeWords, is_generic, telling_forms, words_of
 from bot.code_units import CodeUnit
 from bot.orders import withhold_orders
 from bot.types import Language
@@ -59,7 +60,7 @@ def _without_order(line: str) -> str:
     if withhold_orders(line) == line:
         return line
     bare = _BESIDE.sub("", line)
-    return bare if withhold_orders(bare) == bare else " " * _indent(line) + "…"
+    return bare if withhold_orders(bare) == bare else " " * indent_of(line) + "…"
 
 
 def _nearest(
@@ -90,7 +91,7 @@ class _Wanted:
         condition, main = split_condition(clause)
         self._names = [squeeze(name) for name in claims.names]
         self._amounts = [quantity.value for quantity in claims.quantities]
-        self._forms = [form for form in forms_of(without_amounts(claims)) if not is_generic(form)]
+        self._forms = telling_forms(claims)
         self._asked = [form for form in forms_of(question) if form not in self._forms and not is_generic(form)]
         self._deeds = [deed for deed in DEEDS if deed.shown.pattern and deed.said.search(main)]
         self._has_condition = bool(condition)
@@ -102,7 +103,7 @@ class _Wanted:
             _NAME_WEIGHT * (name in text) + _GUARD_WEIGHT * (name in told) for name in self._names
         )
         if self._amounts:
-            numbers = {quantity.value for quantity in claims_of(unit.text, is_evidence=True).quantities}
+            numbers = evidence_amounts(unit.text)
             score += _AMOUNT_WEIGHT * sum(value in numbers for value in self._amounts) / len(self._amounts)
         score += _DEED_WEIGHT * sum(deed.shown.search(unit.text) is not None for deed in self._deeds)
         score += _held(self._forms, own)
@@ -124,21 +125,16 @@ def _block(units: Sequence[CodeUnit], around: Sequence[CodeUnit]) -> str:
         opener = [line for line in unit.opener if line not in unit.written]
         above = _above(unit, around)
         if opener and above and above.written != unit.opener:
-            opener.append(" " * _indent(unit.written[0]) + "…")
+            opener.append(" " * indent_of(unit.written[0]) + "…")
         part = opener + list(unit.written)
         if lines and part[0] not in lines and before is not above:
-            lines.append(" " * _indent(part[0]) + "…")
+            lines.append(" " * indent_of(part[0]) + "…")
         lines += [line for line in part if line not in lines]
         before = unit
     lines = [line.expandtabs(4).rstrip() for line in lines if line.strip()][:_MOST_LINES]
-    least = min((_indent(line) for line in lines), default=0)
+    least = min((indent_of(line) for line in lines), default=0)
     return "\n".join(line[least:][:LONGEST_LINE_CHARS].replace("```", "'''") for line in lines)
 
 
 def _above(unit: CodeUnit, units: Sequence[CodeUnit]) -> CodeUnit | None:
     return next((one for one in units if (one.number, one.index) == (unit.number, unit.index - 1)), None)
-
-
-def _indent(line: str) -> int:
-    expanded = line.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip())

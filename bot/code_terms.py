@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bot.claims import Claims, without_amounts
 from bot.content_words import latin_stem
 from bot.translated_words import translations_of
-from bot.word_forms import Form, Vocabulary
+from bot.word_forms import Form, Vocabulary, forms_of
 from knowledge.retrieval.lexicon import load_lexicon
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -172,6 +173,11 @@ def words_of(*texts: str) -> CodeWords:
 def is_generic(form: Form) -> bool:
     """Whether it is a word of talk about code that says nothing of this code."""
     return form.word in _GENERIC or not _GENERIC.isdisjoint(form.stems)
+
+
+def telling_forms(claims: Claims) -> list[Form]:
+    """The words of a sentence that must stand in the code: without names, amounts and talk about code."""
+    return [form for form in forms_of(without_amounts(claims)) if not is_generic(form)]
 
 
 def _called(form: Form) -> tuple[str, ...]:

@@ -49,7 +49,6 @@ class Value:
     amount: Decimal | None
     unit: str | None
     is_constant: bool
-    index: int
 
 
 def values_of(units: Sequence[CodeUnit]) -> Iterator[Value]:
@@ -88,7 +87,6 @@ def _value(unit: CodeUnit, match: re.Match[str]) -> Value | None:
         amount=Decimal(re.sub(r"[_,]", "", number)) if number else None,
         unit=match["unit"] or None,
         is_constant=constant is not None and not unit.guards and match.end() >= len(unit.text.rstrip(" ;,")),
-        index=unit.index,
     )
 
 
